@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use crate::budget::Meter;
-use crate::pairs::{Closer, FAULTS_LIMIT, Found, Pairs, Wrong};
+use crate::pairs::{Closer, FAULTS_LIMIT, Found, Pairs, Wrong, unclosed};
 use crate::source::Source;
 use crate::structure::Fault;
 pub(crate) use header::is_cpp;
@@ -31,6 +31,8 @@ pub(crate) struct Lexical {
     regions: Box<[Region]>,
     /// Texts that do not end, then pairs; each in the order of the text.
     faults: Box<[Found]>,
+    /// Where a text or comment begins whose end is not known.
+    torn: Option<usize>,
 }
 
 impl fmt::Debug for Lexical {
@@ -47,7 +49,7 @@ impl Lexical {
             Ends::Tags(kind) => tags::scan(text, kind, meter),
             _ => scan::scan(text, lexicon, meter),
         };
-        words::classify(text, lexicon, &mut tokens);
+        let without_then = words::classify(text, lexicon, &mut tokens);
         // HTML ignores the case of names.
         let lower = (lexicon.ends == Ends::Tags(Tags::Html)).then(|| text.to_ascii_lowercase());
         let names = lower.as_deref().unwrap_or(text);
@@ -68,12 +70,17 @@ impl Lexical {
                 opened: None,
             },
         });
-        let faults = ends.chain(best.faults).collect();
+        let known = |at: usize| torn.is_none_or(|torn| tokens[at].start() < torn);
+        let without_then = without_then.iter().filter(|one| known(one.end)).map(|one| {
+            let row = |at: usize| source.row_of(tokens[at].start());
+            unclosed(Closer::Word("then"), row(one.open) as u32, row(one.end))
+        });
+        let faults = ends.chain(best.faults).chain(without_then).take(FAULTS_LIMIT).collect();
         for (token, region) in tokens.iter_mut().zip(best.regions_of_tokens) {
             token.region = region;
         }
         let (tokens, regions) = (tokens.into_boxed_slice(), best.regions.into_boxed_slice());
-        Lexical { lexicon, tokens, regions, faults }
+        Lexical { lexicon, tokens, regions, faults, torn }
     }
 
     /// The first thing that is wrong.

@@ -266,7 +266,7 @@ fn indent_of(source: &Source, row: usize) -> usize {
     source.first_byte(row).map_or(0, |first| first - source.start_of(row))
 }
 
-fn unclosed(closer: Closer<'_>, opened: u32, row: usize) -> Found {
+pub(crate) fn unclosed(closer: Closer<'_>, opened: u32, row: usize) -> Found {
     let (shown, line) = (closer.shown(), opened + 1);
     let what = format!("`{shown}` is missing: {} opened at line {line}", closer.what_it_ends());
     let fault = Fault { line: row as u32 + 1, what, opened: Some(line) };

@@ -1,7 +1,7 @@
 //! The block at a line. It is refused unless its brackets match and its lines are indented as those
 //! of one statement.
 
-use super::table::{Ends, Extra};
+use super::table::{Attributes, Ends, Extra};
 use super::token::Kind;
 use super::view::View;
 use super::{Condition, Lexical, directive};
@@ -16,6 +16,9 @@ const PROCEDURES: &[&str] = &["begin", "declare", "procedure", "trigger", "go", 
 /// First words of such statements in functions.
 const CLAUSES: &[&str] =
     &["if", "else", "elsif", "loop", "while", "for", "foreach", "case", "when", "exception", "end"];
+
+/// How many heredocs of one line are read.
+const HEREDOCS_LIMIT: usize = 100;
 
 impl Lexical {
     /// The block that starts at a line, or that the comment or attribute there belongs to.
@@ -77,6 +80,15 @@ impl Lexical {
     }
 }
 
+/// A statement whose end is searched.
+struct Statement {
+    /// Its first token.
+    start: usize,
+    /// Whether commas and lines can end it.
+    is_list: bool,
+    has_lines: bool,
+}
+
 impl View<'_> {
     /// The first token of the line of the statement that a bracket belongs to.
     pub fn head_of(self, open: usize) -> usize {
@@ -130,7 +142,8 @@ impl View<'_> {
         if !self.ends_row(end) {
             return Err(NoBlockReason::Shared);
         }
-        if !self.has_whole_conditions(at, end) || !self.is_indented_as_one(at, end) {
+        let is_known = self.lexical.torn.is_none_or(|torn| self.token(end).end() <= torn);
+        if !is_known || !self.has_whole_conditions(at, end) || !self.is_indented_as_one(at, end) {
             return Err(NoBlockReason::Unclear);
         }
         let first = first as u32 + 1;
@@ -235,8 +248,11 @@ impl View<'_> {
             };
         }
         let around = self.around(start);
-        let is_offside = self.source.language.is_indented;
-        let (is_list, has_lines) = (self.is_list(around), self.lines_end_in(around));
+        let statement = Statement {
+            start,
+            is_list: self.is_list(around),
+            has_lines: self.lines_end_in(around),
+        };
         let (mut at, mut angles) = (start, 0_isize);
         loop {
             if *left == 0 || !self.meter.step() {
@@ -257,37 +273,63 @@ impl View<'_> {
             {
                 return Ok(at);
             }
-            let is_new_row = self.row(next) > self.last_row(at);
-            if self.is(next, ";") && !self.has(Extra::Instructions) {
-                if is_new_row && ends == Ends::Lines {
-                    return Ok(at);
-                }
-                if !self.continues_after_semicolon(start, next) {
-                    return Ok(next);
-                }
-            } else if is_list && self.is(next, ",") {
+            if statement.is_list && self.is(next, ",") {
                 return if angles > 0 { Err(NoBlockReason::Unclear) } else { Ok(at) };
-            } else if is_new_row {
-                let is_label = self.is(at, ":") && ends == Ends::Semicolons;
-                let is_clause = ends == Ends::Lines && self.is(at, ">") && self.is_arrow(at);
-                if is_label || is_clause {
-                    return Err(NoBlockReason::Unclear);
-                }
-                let may_end = match ends {
-                    Ends::Semicolons => is_group && self.is(at, "}"),
-                    _ => has_lines,
-                };
-                let is_deeper = || is_offside && self.column(next) > self.column(start);
-                if may_end
-                    && !self.continues(at, next)
-                    && !self.is_rest(start, next)
-                    && !is_deeper()
-                {
-                    return Ok(at);
-                }
+            }
+            if let Some(end) = self.end_between(&statement, at, next, is_group)? {
+                return Ok(end);
             }
             at = next;
         }
+    }
+
+    /// The end of a statement if it ends after a token or with the next one.
+    fn end_between(
+        self,
+        statement: &Statement,
+        at: usize,
+        next: usize,
+        is_group: bool,
+    ) -> Result<Option<usize>, NoBlockReason> {
+        let ends = self.lexical.lexicon.ends;
+        let start = statement.start;
+        let is_new_row = self.row(next) > self.last_row(at);
+        if self.is(next, ";") && !self.has(Extra::Instructions) {
+            if is_new_row && ends == Ends::Lines {
+                return Ok(Some(at));
+            }
+            return Ok((!self.continues_after_semicolon(start, next)).then_some(next));
+        }
+        if !is_new_row {
+            return Ok(None);
+        }
+        let is_label = self.is(at, ":") && ends == Ends::Semicolons;
+        let is_clause = ends == Ends::Lines && self.is(at, ">") && self.is_arrow(at);
+        let is_heredoc = self.is_heredoc(next);
+        if is_label || is_clause || is_heredoc && self.ends_open(at) {
+            return Err(NoBlockReason::Unclear);
+        }
+        let may_end = match ends {
+            Ends::Semicolons => is_group && self.is(at, "}"),
+            _ => statement.has_lines,
+        };
+        let is_offside = self.source.language.is_indented;
+        let is_deeper = || is_offside && self.column(next) > self.column(start);
+        let continues = || self.continues(at, next) || self.is_rest(start, next) || is_deeper();
+        Ok((may_end && !is_heredoc && !continues()).then_some(at))
+    }
+
+    /// Whether a token is the text of a heredoc that begins in the line before.
+    fn is_heredoc(self, at: usize) -> bool {
+        let is_body = |at: usize| self.kind(at) == Kind::Text && self.column(at) == 0;
+        if !is_body(at) {
+            return false;
+        }
+        let mut before = (0..at).rev().take(HEREDOCS_LIMIT);
+        let Some(last) = before.find(|&before| !is_body(before)) else { return false };
+        let row = self.last_row(last);
+        let mut line = (0..=last).rev().take_while(|&one| self.last_row(one) == row);
+        line.any(|one| self.kind(one) == Kind::Text && self.text(one).starts_with(b"<<"))
     }
 
     fn is_html(self, at: usize) -> bool {
@@ -335,7 +377,8 @@ impl View<'_> {
                 || matches!(self.text(one), b"=" | b"," | b":" | b"return" | b"%")
                 || self.is(one, ">") && self.is_arrow(one)
         });
-        is_enum || is_value || self.has(Extra::LongBrackets)
+        let is_match = || self.has(Extra::Php) && (head..open).any(|at| self.is(at, "match"));
+        is_enum || is_value || is_match() || self.has(Extra::LongBrackets)
     }
 
     /// Whether a line can end a statement in a region: not within parentheses.
@@ -384,13 +427,8 @@ impl View<'_> {
         if let Ends::Tags(_) = self.lexical.lexicon.ends {
             return true;
         }
-        if self.has(Extra::DollarQuotes) {
-            let around = self.around(start);
-            let is_one = |at: usize, words: &[&str]| {
-                words.iter().any(|word| self.text(at).eq_ignore_ascii_case(word.as_bytes()))
-            };
-            let mut own = (start..=end).filter(|&at| self.around(at) == around);
-            return !is_one(start, CLAUSES) && !own.any(|at| is_one(at, PROCEDURES));
+        if self.has(Extra::Sql) {
+            return !self.is_of_procedure(start, end);
         }
         let is_flat = [&b"namespace"[..], b"extern", b"inline"].contains(&self.text(start));
         let mut is_head = self.is(start, "template") || self.has(Extra::Urls);
@@ -400,28 +438,12 @@ impl View<'_> {
             }
             is_head &= !self.is(at, "{");
             let is_code = !matches!(self.kind(at), Kind::Comment | Kind::Directive);
-            if !is_code || !self.begins_row(at) {
+            // A heredoc has its own indentation.
+            let is_heredoc = self.kind(at) == Kind::Text && self.last_row(at) > self.row(at);
+            if !is_code || is_heredoc || !self.begins_row(at) {
                 continue;
             }
-            let column = self.column(at);
-            let is_part = match self.kind(at) {
-                Kind::Close => true,
-                Kind::Open => matches!(self.text(at), b"{" | b"do"),
-                Kind::Word => self.is_part(at),
-                _ => false,
-            };
-            let is_right = match (at == end, is_part) {
-                (true, true) => {
-                    column == base
-                        || self.partner(at).is_some_and(|open| {
-                            column == self.column(self.after(self.source.start_of(self.row(open))))
-                        })
-                }
-                (_, true) => column >= base,
-                _ if is_flat || is_head => column >= base,
-                _ => column > base || self.get(at + 1).is_some() && self.is(at + 1, ":"),
-            };
-            if !is_right {
+            if !self.is_indented_right(at, base, at == end, is_flat || is_head) {
                 return false;
             }
         }
@@ -431,6 +453,38 @@ impl View<'_> {
             self.kind(next) == Kind::Close
                 || column <= base && !(column == base && self.is_omitted_part(next))
         })
+    }
+
+    /// Whether a part of a block that begins a line has the right indentation.
+    fn is_indented_right(self, at: usize, base: usize, is_last: bool, is_flat: bool) -> bool {
+        let column = self.column(at);
+        let is_part = match self.kind(at) {
+            Kind::Close => true,
+            Kind::Open => matches!(self.text(at), b"{" | b"do"),
+            Kind::Word => self.is_part(at),
+            _ => false,
+        };
+        match (is_last, is_part) {
+            (true, true) => {
+                column == base
+                    || self.partner(at).is_some_and(|open| {
+                        column == self.column(self.after(self.source.start_of(self.row(open))))
+                    })
+            }
+            (_, true) => column >= base,
+            _ if is_flat => column >= base,
+            _ => column > base || self.get(at + 1).is_some() && self.is(at + 1, ":"),
+        }
+    }
+
+    /// Whether a statement of SQL is one of a procedure, whose parts `;` separates, too.
+    fn is_of_procedure(self, start: usize, end: usize) -> bool {
+        let around = self.around(start);
+        let is_one = |at: usize, words: &[&str]| {
+            words.iter().any(|word| self.text(at).eq_ignore_ascii_case(word.as_bytes()))
+        };
+        let mut own = (start..=end).filter(|&at| self.around(at) == around);
+        is_one(start, CLAUSES) || own.any(|at| is_one(at, PROCEDURES))
     }
 
     /// Whether a line after a block seems to be a part of its statement.
@@ -454,9 +508,13 @@ impl View<'_> {
             let Some(before) = self.after(self.source.start_of(row)).checked_sub(1) else { break };
             let closes = self.kind(before) == Kind::Close;
             let head = self.partner(before).filter(|_| closes).unwrap_or(before);
-            let at = self.after(self.source.start_of(self.row(head)));
+            let is_next = self.last_row(before) + 1 == row;
+            let mut at = self.after(self.source.start_of(self.row(head)));
+            if self.lexical.lexicon.attributes == Attributes::Elixir && is_next {
+                at = self.head_of_attribute(at, start);
+            }
             let belongs = self.begins_row(at)
-                && self.last_row(before) + 1 == row
+                && is_next
                 && self.column(at) == self.column(start)
                 && self.leading_end(at) == Some(before)
                 && !(self.token(at).start() == 0 && self.text(at).starts_with(b"#!"));
@@ -466,5 +524,16 @@ impl View<'_> {
             row = self.row(at);
         }
         row
+    }
+
+    /// The first token of a line above that is not deeper than what follows the attribute: `@spec a ::`,
+    /// then `b`.
+    fn head_of_attribute(self, at: usize, start: usize) -> usize {
+        let mut head = at;
+        while self.column(head) > self.column(start) && self.meter.step() {
+            let Some(before) = head.checked_sub(1) else { break };
+            head = self.after(self.source.start_of(self.row(before)));
+        }
+        head
     }
 }

@@ -281,7 +281,7 @@ impl View<'_> {
             return None;
         }
         let text = self.text(at);
-        let is_sql = self.has(Extra::DollarQuotes);
+        let is_sql = self.has(Extra::Sql);
         let is_word = |word: &&&str| {
             word.as_bytes() == text || is_sql && word.as_bytes().eq_ignore_ascii_case(text)
         };

@@ -1,8 +1,12 @@
 //! A text → its tokens: words, brackets, texts, comments, directives. Each byte is read a constant
 //! number of times.
 
+mod code;
 mod extra;
 mod quoted;
+mod ruby;
+mod shell;
+mod sql;
 
 use memchr::memmem;
 
@@ -50,17 +54,21 @@ pub(crate) fn scan(text: &[u8], lexicon: &'static Lexicon, meter: &Meter<'_>) ->
 
 /// A position in a text.
 struct Scanner<'a> {
+    /// The text up to the limit of what is read.
     text: &'a [u8],
+    whole: &'a [u8],
     lexicon: &'static Lexicon,
     at: usize,
     /// Whether only whitespace precedes the position in its line.
     is_line_start: bool,
     /// The ends of heredocs that begin after this line.
     heredocs: Vec<extra::Heredoc>,
-    /// The `$tag$` that is open.
-    dollars: Option<&'a [u8]>,
+    sql: sql::Dialect<'a>,
     /// The last line of each text, of those that may end heredocs. Computed on demand.
     last_lines: Option<std::collections::HashMap<&'a [u8], usize>>,
+    /// The number of texts with code around the position, and whether there are too many.
+    depth: usize,
+    is_uncertain: bool,
     out: Scanned,
 }
 
@@ -69,12 +77,15 @@ impl<'a> Scanner<'a> {
         let (heredocs, out) = (Vec::new(), Scanned::default());
         Scanner {
             text,
+            whole: text,
             lexicon,
             at: 0,
             is_line_start: true,
             heredocs,
-            dollars: None,
+            sql: sql::Dialect::of(if lexicon.extras.contains(&Extra::Sql) { text } else { b"" }),
             last_lines: None,
+            depth: 0,
+            is_uncertain: false,
             out,
         }
     }
@@ -108,9 +119,13 @@ impl<'a> Scanner<'a> {
         self.is_line_start = false;
     }
 
-    /// Ends the token here at the end of the text, and reports it.
+    /// Ends the token here at the end of the text, and reports it if that is certain.
     fn unterminated(&mut self, kind: Kind) {
-        self.out.add_unterminated(self.at, true);
+        if self.is_uncertain && self.depth == 0 {
+            self.out.torn.get_or_insert(self.at);
+        } else {
+            self.out.add_unterminated(self.at, true);
+        }
         self.push(kind, self.text.len());
     }
 
@@ -200,7 +215,10 @@ impl<'a> Scanner<'a> {
             lexicon.block_comments.iter().find(|(open, _)| rest.starts_with(open.as_bytes()))
         {
             if lexicon.has_nested_comments {
-                self.nested_comment(open.as_bytes(), close.as_bytes());
+                match self.nested_comment_end(open.as_bytes(), close.as_bytes()) {
+                    Some(end) => self.push(Kind::Comment, end),
+                    None => self.unterminated(Kind::Comment),
+                }
             } else {
                 self.until(Kind::Comment, open.len(), close.as_bytes());
             }
@@ -214,14 +232,11 @@ impl<'a> Scanner<'a> {
         false
     }
 
-    fn nested_comment(&mut self, open: &[u8], close: &[u8]) {
+    fn nested_comment_end(&self, open: &[u8], close: &[u8]) -> Option<usize> {
         let (mut depth, mut end) = (0_usize, self.at);
         loop {
             let rest = &self.text[end..];
-            let Some(next) = memchr::memchr2(open[0], close[0], rest) else {
-                return self.unterminated(Kind::Comment);
-            };
-            end += next;
+            end += memchr::memchr2(open[0], close[0], rest)?;
             if self.text[end..].starts_with(open) {
                 (depth, end) = (depth + 1, end + open.len());
             } else if self.text[end..].starts_with(close) {
@@ -230,7 +245,7 @@ impl<'a> Scanner<'a> {
                 end += 1;
             }
             if depth == 0 {
-                return self.push(Kind::Comment, end);
+                return Some(end);
             }
         }
     }
@@ -249,7 +264,7 @@ impl<'a> Scanner<'a> {
     /// A text whose opening quote has been recognized.
     fn text_in(&mut self, quote: &Quote, skipped: usize) {
         let kind = if quote.is_name { Kind::Word } else { Kind::Text };
-        match quoted::end_of(self.text, self.at + skipped, quote, self.lexicon) {
+        match quoted::end_of(self, self.at + skipped, quote) {
             Some(end) => self.push(kind, end),
             None if quote.is_multiline => self.unterminated(kind),
             None => {

@@ -44,6 +44,8 @@ pub(crate) enum Escape {
     None,
     /// After this character.
     After(u8),
+    /// After a `\`, where `\z` skips whitespace.
+    Lua,
     /// Twice.
     Doubled,
     /// Twice, and after a `\` unless the text ends there.
@@ -71,8 +73,9 @@ pub(crate) enum Extra {
     LongBrackets,
     /// `~r/…/`, `?c`.
     Sigils,
-    /// `$tag$…$tag$`, with code in it.
-    DollarQuotes,
+    /// `$tag$…$tag$` with code in it, `[name]`, `q'[…]'`, nested comments, `# comment`, commands of
+    /// psql.
+    Sql,
     /// `url(…)` without quotes.
     Urls,
     /// `((…))` and `\c`; `#` begins a comment only at the start of a word.
@@ -383,6 +386,7 @@ pub(crate) static SCSS: Lexicon =
 pub(crate) static LUA: Lexicon = Lexicon {
     line_comments: &["--"],
     block_comments: &[],
+    quotes: &[quote("\"", "\"", Escape::Lua), quote("'", "'", Escape::Lua)],
     extras: &[Extra::LongBrackets],
     words: &[
         pair("function", "end", When::Always),
@@ -409,6 +413,7 @@ pub(crate) static TERRAFORM: Lexicon = Lexicon {
 
 pub(crate) static SQL: Lexicon = Lexicon {
     line_comments: &["--"],
+    block_comments: &[],
     quotes: &[
         long("'", "'", Escape::Sql),
         long("\"", "\"", Escape::Doubled),
@@ -416,7 +421,7 @@ pub(crate) static SQL: Lexicon = Lexicon {
     ],
     brackets: "()",
     word_bytes: "",
-    extras: &[Extra::DollarQuotes],
+    extras: &[Extra::Sql],
     definitions: &["TABLE", "VIEW", "FUNCTION", "PROCEDURE", "TRIGGER", "INDEX", "TYPE"],
     ..C_LIKE
 };

@@ -122,6 +122,7 @@ impl<'a> View<'a> {
             }
             Kind::Word => CONTINUING.iter().any(|word| word.eq_ignore_ascii_case(text)),
             Kind::Mark if self.has(Extra::Shell) => false,
+            Kind::Mark if self.has(Extra::Sigils) => is_operator_of_elixir(text[0], after),
             Kind::Mark => match text[0] {
                 b':' => after != Some(&b':') && !has_words,
                 b'&' | b'|' => lines || after == Some(&text[0]),
@@ -153,7 +154,7 @@ impl<'a> View<'a> {
     }
 
     /// Whether a statement continues after this token at the end of a line.
-    fn ends_open(self, at: usize) -> bool {
+    pub fn ends_open(self, at: usize) -> bool {
         let text = self.text(at);
         match self.kind(at) {
             Kind::Mark if self.has(Extra::Shell) => {
@@ -231,6 +232,18 @@ const ATTRIBUTE_LIMIT: usize = 1_000;
 fn is_attribute(text: &[u8]) -> bool {
     let known = [&b"@doc"[..], b"@spec", b"@impl", b"@deprecated", b"@since", b"@typedoc", b"@tag"];
     known.contains(&text)
+}
+
+/// Whether the first character of a line and the one after it begin an operator, not a value.
+fn is_operator_of_elixir(first: u8, after: Option<&u8>) -> bool {
+    match first {
+        b'|' | b'=' | b'>' | b'*' | b'/' | b'.' | b'\\' | b',' => true,
+        b':' | b'+' | b'&' => after == Some(&first),
+        b'-' => matches!(after, Some(b'-' | b'>')),
+        b'<' => matches!(after, Some(b'>' | b'-' | b'=' | b'~')),
+        b'!' => after == Some(&b'='),
+        _ => false,
+    }
 }
 
 /// Whether a line ends with `\` between two tokens.

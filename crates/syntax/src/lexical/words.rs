@@ -10,118 +10,317 @@ const BEFORE_STATEMENTS: &[&[u8]] =
 /// Words of shells and of Dockerfiles after which a command begins.
 const BEFORE_COMMANDS: &[&[u8]] = &[
     b"then", b"do", b"else", b"elif", b"if", b"while", b"until", b"time", b"fi", b"done", b"esac",
-    b"RUN",
+    b"coproc", b"RUN",
 ];
 
-/// Makes the words of a language that open or close blocks brackets.
-pub(super) fn classify(text: &[u8], lexicon: &'static Lexicon, tokens: &mut [Token]) {
-    let is_shell = lexicon.extras.contains(&Extra::Shell);
-    if lexicon.words.is_empty() && !is_shell {
-        return;
-    }
-    let mut words = Words { text, lexicon, is_shell, open: Vec::new(), line: 0, loop_line: None };
-    for at in 0..tokens.len() {
-        let kind = words.kind(tokens, at);
-        tokens[at].kind = kind;
-    }
+/// A condition without `then`, by its tokens: the `if`, and the word that ends it.
+pub(super) struct WithoutThen {
+    pub open: usize,
+    pub end: usize,
 }
 
-struct Words<'a> {
+/// Makes the words of a language that open or close blocks brackets.
+pub(super) fn classify(
+    text: &[u8],
+    lexicon: &'static Lexicon,
+    tokens: &mut [Token],
+) -> Vec<WithoutThen> {
+    let mut words = Words::new(text, lexicon);
+    if !lexicon.words.is_empty() || words.is_shell {
+        for at in 0..tokens.len() {
+            tokens[at].kind = words.kind(tokens, at);
+        }
+    }
+    words.without_then
+}
+
+/// The words around a token.
+pub(super) struct Words<'a> {
     text: &'a [u8],
     lexicon: &'static Lexicon,
     is_shell: bool,
-    /// In shells, whether each open block is a `case`, whose patterns end with `)`.
-    open: Vec<bool>,
-    /// The number of the line, and that of a loop whose `do` has not been read.
-    line: usize,
-    loop_line: Option<usize>,
+    open: Vec<Opened>,
+    /// The last token after which a statement or command begins.
+    keyword: Option<usize>,
+    /// The number of blocks around a test of shells: `[[ … ]]`.
+    test: Option<usize>,
+    without_then: Vec<WithoutThen>,
 }
 
-impl Words<'_> {
-    fn kind(&mut self, tokens: &[Token], at: usize) -> Kind {
+/// A block that is open. A text may have one at each byte.
+#[derive(Clone, Copy)]
+struct Opened {
+    at: u32,
+    part: Part,
+}
+
+/// The part of a block that a token is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Body,
+    /// A loop of Ruby before its body, which `do` may begin.
+    LoopHead,
+    /// A condition of shells and Lua, which `then` ends.
+    Condition,
+    /// A `case` of shells before `in`, a pattern within a number of brackets, and after a pattern.
+    CaseHead,
+    Pattern(u16),
+    CaseBody,
+}
+
+impl<'a> Words<'a> {
+    pub fn new(text: &'a [u8], lexicon: &'static Lexicon) -> Words<'a> {
+        let is_shell = lexicon.extras.contains(&Extra::Shell);
+        let (open, without_then) = (Vec::new(), Vec::new());
+        Words { text, lexicon, is_shell, open, keyword: None, test: None, without_then }
+    }
+
+    fn text(&self, token: Token) -> &'a [u8] {
+        &self.text[token.range()]
+    }
+
+    fn part(&self) -> Part {
+        self.open.last().map_or(Part::Body, |opened| opened.part)
+    }
+
+    fn set_part(&mut self, part: Part) {
+        if let Some(opened) = self.open.last_mut() {
+            opened.part = part;
+        }
+    }
+
+    /// What a token is, if those before it are known.
+    pub fn kind(&mut self, tokens: &[Token], at: usize) -> Kind {
         let token = tokens[at];
-        let from = at.checked_sub(1).map_or(0, |last| tokens[last].start());
-        self.line += usize::from(self.text[from..token.start()].contains(&b'\n'));
-        let previous = tokens[..at].iter().rev().take(8).find(|one| one.kind != Kind::Comment);
+        let is_code = |&one: &usize| tokens[one].kind != Kind::Comment;
+        let previous = (at.saturating_sub(8)..at).rev().find(is_code);
+        if token.kind == Kind::Comment {
+            return Kind::Comment;
+        }
+        self.end_loop_head(token, previous.map(|one| tokens[one]));
         let kind = match token.kind {
+            _ if self.is_shell && self.is_in_test(tokens, at, previous) => {
+                let is_expansion = previous.is_some_and(|one| self.text(tokens[one]) == b"$");
+                if token.kind == Kind::Open && is_expansion { Kind::Open } else { Kind::Mark }
+            }
             Kind::Word => self.kind_of_word(tokens, at, previous),
-            Kind::Open | Kind::Close if self.is_shell => {
-                let before = at.checked_sub(2).map(|before| &self.text[tokens[before].range()]);
-                self.kind_of_bracket(token, previous, before == Some(b"function"))
+            Kind::Open | Kind::Close | Kind::Mark if self.is_shell => {
+                self.kind_of_bracket(tokens, at, previous)
             }
             other => other,
         };
-        if self.is_shell {
-            match kind {
-                Kind::Open => self.open.push(&self.text[token.range()] == b"case"),
-                Kind::Close => {
-                    self.open.pop();
-                }
-                _ => {}
+        match kind {
+            Kind::Open => {
+                let part = self.first_part(self.text(token));
+                self.open.push(Opened { at: at as u32, part });
             }
+            Kind::Close => {
+                let closed = self.open.pop();
+                let is_word = self.text(token).len() > 1;
+                if let Some(Opened { at: open, part: Part::Condition }) = closed.filter(|_| is_word)
+                {
+                    self.without_then.push(WithoutThen { open: open as usize, end: at });
+                }
+            }
+            _ => {}
         }
         kind
     }
 
+    /// The part that begins after a word or bracket.
+    fn first_part(&self, open: &[u8]) -> Part {
+        let is_lua = self.lexicon.extras.contains(&Extra::LongBrackets);
+        match open {
+            b"case" if self.is_shell => Part::CaseHead,
+            b"if" if self.is_shell || is_lua => Part::Condition,
+            b"while" | b"until" | b"for" => Part::LoopHead,
+            _ => Part::Body,
+        }
+    }
+
+    /// The head of a loop ends with its statement: `while a`, not `while a &&`.
+    fn end_loop_head(&mut self, token: Token, previous: Option<Token>) {
+        let Some(previous) = previous.filter(|_| self.part() == Part::LoopHead) else { return };
+        let continues = matches!(self.text(token), b"." | b"&" | b"|")
+            || previous.kind == Kind::Mark && self.text(previous) != b";"
+            || matches!(self.text(previous), b"and" | b"or" | b"not" | b"in")
+            || matches!(self.text(previous), b"while" | b"until" | b"for");
+        if self.text(token) == b";" || self.begins_line(token, previous) && !continues {
+            self.set_part(Part::Body);
+        }
+    }
+
+    /// Whether the words and brackets of a token are those of a test, which ends with its line if it
+    /// does not end before.
+    fn is_in_test(&mut self, tokens: &[Token], at: usize, previous: Option<usize>) -> bool {
+        let token = tokens[at];
+        let is_double = |mark: &[u8]| self.text[token.start()..].starts_with(mark);
+        if self.test != Some(self.open.len()) {
+            if is_double(b"[[") && self.begins_command(tokens, token, previous) {
+                self.test = Some(self.open.len());
+            }
+            return false;
+        }
+        let is_continued = |last: Token| matches!(last.kind, Kind::Mark | Kind::Open);
+        let is_over = previous
+            .is_some_and(|one| self.begins_line(token, tokens[one]) && !is_continued(tokens[one]));
+        if is_over || is_double(b"]]") {
+            self.test = None;
+        }
+        !is_over
+    }
+
     /// In shells braces group commands only where a command begins, and a `)` may end a pattern.
-    fn kind_of_bracket(&self, token: Token, previous: Option<&Token>, is_named: bool) -> Kind {
-        let is_pattern = self.open.last() == Some(&true);
-        match self.text[token.start()] {
-            b'{' if !is_named && !self.begins_command(token, previous) => Kind::Mark,
-            b'{' if !self.text.get(token.end()).is_none_or(u8::is_ascii_whitespace) => Kind::Mark,
-            b'}' if !self.begins_command(token, previous) => Kind::Mark,
-            b')' if is_pattern => Kind::Mark,
-            b'(' if is_pattern && previous.is_none_or(|one| self.text[one.start()] != b'$') => {
+    fn kind_of_bracket(&mut self, tokens: &[Token], at: usize, previous: Option<usize>) -> Kind {
+        let token = tokens[at];
+        let before = previous.map_or(&b""[..], |one| self.text(tokens[one]));
+        let named = at.checked_sub(2).map_or(&b""[..], |one| self.text(tokens[one]));
+        let begins = |words: &Words<'_>| {
+            words.begins_command(tokens, token, previous)
+                || previous.is_some_and(|one| words.ends_test(tokens[one]))
+        };
+        let part = self.part();
+        let is_case = matches!(part, Part::CaseHead | Part::Pattern(_) | Part::CaseBody);
+        match (self.text[token.start()], part) {
+            (b'{' | b'}', Part::Pattern(_)) => Kind::Mark,
+            (b'{', _) if !matches!(named, b"function" | b"coproc") && !begins(self) => Kind::Mark,
+            (b'{', _) if !self.text.get(token.end()).is_none_or(u8::is_ascii_whitespace) => {
                 Kind::Mark
             }
+            (b'}', _) if !begins(self) => Kind::Mark,
+            (b'(', Part::Pattern(depth)) if !before.ends_with(b"$") => {
+                let is_first = matches!(before, b"in" | b";" | b"&");
+                self.set_part(Part::Pattern(depth.saturating_add(u16::from(!is_first))));
+                Kind::Mark
+            }
+            (b')', Part::Pattern(depth)) => {
+                self.set_part(depth.checked_sub(1).map_or(Part::CaseBody, Part::Pattern));
+                Kind::Mark
+            }
+            (b';' | b'&', Part::CaseBody) if before == b";" => {
+                self.set_part(Part::Pattern(0));
+                Kind::Mark
+            }
+            (b')', _) if is_case => Kind::Mark,
+            (b'(', _) if is_case && !before.ends_with(b"$") => Kind::Mark,
             _ => token.kind,
         }
     }
 
-    fn kind_of_word(&mut self, tokens: &[Token], at: usize, previous: Option<&Token>) -> Kind {
+    fn kind_of_word(&mut self, tokens: &[Token], at: usize, previous: Option<usize>) -> Kind {
         let token = tokens[at];
-        let word = &self.text[token.range()];
-        let opening = self.lexicon.words.iter().find(|pair| pair.open.as_bytes() == word);
-        let is_closing = self.lexicon.words.iter().any(|pair| pair.close.as_bytes() == word);
-        if opening.is_none() && !is_closing || self.is_name(token, previous) {
+        let word = self.text(token);
+        if self.is_shell && self.is_in_case_head(tokens, token, previous)
+            || self.is_name(tokens, token, previous)
+        {
             return Kind::Word;
         }
-        if is_closing {
-            let is_command = !self.is_shell || self.begins_command(token, previous);
-            return if is_command { Kind::Close } else { Kind::Word };
+        let is_end = matches!(self.part(), Part::Pattern(_));
+        let begins = is_end || !self.is_shell || self.begins_command(tokens, token, previous);
+        self.note(at, word, begins, tokens, previous);
+        let opening = self.lexicon.words.iter().find(|pair| pair.open.as_bytes() == word);
+        if self.lexicon.words.iter().any(|pair| pair.close.as_bytes() == word) {
+            return if begins { Kind::Close } else { Kind::Word };
         }
         let opens = opening.is_some_and(|pair| match pair.when {
             When::Always => true,
-            When::IsCommand => self.begins_command(token, previous) || self.is_of_for(tokens, at),
-            When::BeginsStatement => self.begins_statement(token, previous),
-            When::NotOfLoop => !self.is_of_loop(),
+            When::IsCommand => begins || word == b"do" && self.begins_body(tokens, at, previous),
+            When::BeginsStatement => self.begins_statement(tokens, token, previous),
+            When::NotOfLoop => self.part() != Part::LoopHead,
             When::NotShort => !self.is_short(&tokens[at + 1..]),
         });
-        if opens && matches!(word, b"while" | b"until" | b"for") {
-            self.loop_line = Some(self.line);
+        if word == b"do" && self.part() == Part::LoopHead {
+            self.set_part(Part::Body);
         }
         if opens { Kind::Open } else { Kind::Word }
     }
 
-    /// Whether it is a method, a symbol or a key: `x.class`, `:end`, `if: 1`.
-    fn is_name(&self, token: Token, previous: Option<&Token>) -> bool {
+    /// Notes what a word means for those after it.
+    fn note(
+        &mut self,
+        at: usize,
+        word: &[u8],
+        begins: bool,
+        tokens: &[Token],
+        previous: Option<usize>,
+    ) {
+        let is_then = self.part() == Part::Condition && word == b"then";
+        let is_body = is_then || self.is_shell && self.begins_body(tokens, at, previous);
+        let words = if self.is_shell { BEFORE_COMMANDS } else { BEFORE_STATEMENTS };
+        if words.contains(&word) && (begins || is_body) {
+            self.keyword = Some(at);
+        }
+        match word {
+            b"then" if is_then => self.set_part(Part::Body),
+            b"else" | b"elif" | b"elseif" if begins => {
+                let Some(&Opened { at: open, part }) = self.open.last() else { return };
+                let is_if = part == Part::Condition
+                    || self.first_part(self.text(tokens[open as usize])) == Part::Condition;
+                if part == Part::Condition {
+                    self.without_then.push(WithoutThen { open: open as usize, end: at });
+                }
+                if is_if {
+                    self.set_part(if word == b"else" { Part::Body } else { Part::Condition });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a word of a `case` is its subject or a pattern.
+    fn is_in_case_head(&mut self, tokens: &[Token], token: Token, previous: Option<usize>) -> bool {
+        match (self.part(), self.text(token)) {
+            (Part::CaseHead, b"in") => {
+                self.set_part(Part::Pattern(0));
+                true
+            }
+            (Part::Pattern(0), b"esac") => previous.is_some_and(|one| {
+                !self.begins_line(token, tokens[one])
+                    && !matches!(self.text(tokens[one]), b"in" | b";" | b"&")
+            }),
+            (Part::CaseHead, _) => true,
+            // A word that ends its line is not a pattern: `esac` may be missing.
+            (Part::Pattern(_), _) => {
+                let is_blank = |byte: &&u8| !matches!(**byte, b' ' | b'\t');
+                let after = self.text[token.end()..].iter().find(is_blank);
+                !matches!(after, None | Some(b'\n' | b'\r' | b';' | b'#' | b'&'))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it is a method, a symbol, a key or a variable: `x.class`, `:end`, `if: 1`, `done=1`.
+    fn is_name(&self, tokens: &[Token], token: Token, previous: Option<usize>) -> bool {
         let before = token.start().checked_sub(1).map_or(b' ', |at| self.text[at]);
         let mut after = self.text[token.end()..].iter().copied();
-        let is_key = !self.is_shell && after.next() == Some(b':') && after.next() != Some(b':');
-        let is_member = previous.is_some_and(|last| {
-            let is_defined = &self.text[last.range()] == b"def" && !self.begins_line(token, *last);
-            (is_defined || &self.text[last.range()] == b".") && !self.is_shell
+        if self.is_shell {
+            return after.next() == Some(b'=')
+                || matches!(before, b':' | b'$' | b'@' | b'&' | b'.');
+        }
+        let is_key = after.next() == Some(b':') && after.next() != Some(b':');
+        let is_member = previous.is_some_and(|one| {
+            let last = tokens[one];
+            let second = one.checked_sub(1).map_or(&b""[..], |second| self.text(tokens[second]));
+            let is_range = last.start() > 0 && self.text[last.start() - 1] == b'.';
+            let is_ruby = self.lexicon.extras.contains(&Extra::Ruby);
+            let is_defined = self.text(last) == b"def"
+                || is_ruby
+                    && (matches!(self.text(last), b"alias" | b"undef") || second == b"alias");
+            is_defined && !self.begins_line(token, last) || self.text(last) == b"." && !is_range
         });
-        is_key || is_member || matches!(before, b':' | b'$' | b'@' | b'&' | b'.')
+        is_key
+            || is_member
+            || matches!(before, b':' | b'$' | b'@' | b'&')
+            || before == b'.' && !self.text[..token.start()].ends_with(b"..")
     }
 
     /// Whether nothing complete precedes a token, so that `if` is not a modifier.
-    fn begins_statement(&self, token: Token, previous: Option<&Token>) -> bool {
-        let Some(previous) = previous else { return true };
-        self.begins_line(token, *previous)
-            || match previous.kind {
+    fn begins_statement(&self, tokens: &[Token], token: Token, previous: Option<usize>) -> bool {
+        let Some(one) = previous else { return true };
+        self.begins_line(token, tokens[one])
+            || match tokens[one].kind {
                 Kind::Mark | Kind::Open => true,
-                Kind::Word => BEFORE_STATEMENTS.contains(&&self.text[previous.range()]),
+                Kind::Word => self.keyword == previous,
                 _ => false,
             }
     }
@@ -135,27 +334,31 @@ impl Words<'_> {
         })
     }
 
-    fn begins_command(&self, token: Token, previous: Option<&Token>) -> bool {
-        let Some(previous) = previous else { return true };
-        let text = &self.text[previous.range()];
-        self.begins_line(token, *previous)
-            || match previous.kind {
-                Kind::Mark => matches!(text, b";" | b"&" | b"|" | b"!" | b")" | b"`"),
+    fn begins_command(&self, tokens: &[Token], token: Token, previous: Option<usize>) -> bool {
+        let Some(one) = previous else { return true };
+        self.begins_line(token, tokens[one])
+            || match tokens[one].kind {
+                Kind::Mark => {
+                    matches!(self.text(tokens[one]), b";" | b"&" | b"|" | b"!" | b")" | b"`")
+                }
                 Kind::Open | Kind::Close => true,
-                Kind::Word => BEFORE_COMMANDS.contains(&text),
+                Kind::Word => self.keyword == previous,
                 _ => false,
             }
     }
 
-    /// `for argument do`.
-    fn is_of_for(&self, tokens: &[Token], at: usize) -> bool {
-        let before = at.checked_sub(2).map(|before| &self.text[tokens[before].range()]);
-        before == Some(b"for") && &self.text[tokens[at].range()] == b"do"
+    /// Whether `do` follows `for argument`, or `do` or `then` a test: `while [[ a ]] do`.
+    fn begins_body(&self, tokens: &[Token], at: usize, previous: Option<usize>) -> bool {
+        let before = at.checked_sub(2).map(|before| self.text(tokens[before]));
+        let word = self.text(tokens[at]);
+        word == b"do" && before == Some(b"for")
+            || matches!(word, b"do" | b"then")
+                && previous.is_some_and(|one| self.ends_test(tokens[one]))
     }
 
-    fn is_of_loop(&mut self) -> bool {
-        let is_same = self.loop_line == Some(self.line);
-        is_same && self.loop_line.take().is_some()
+    /// Whether a command ends with this token of `[[ … ]]` or `((…))`.
+    fn ends_test(&self, token: Token) -> bool {
+        self.text[..token.end()].ends_with(b"]]") || self.text(token).starts_with(b"((")
     }
 
     /// Whether a definition has no `end`: `def area = width * height`.

@@ -6,6 +6,7 @@ mod difference;
 mod hostile;
 mod languages;
 mod lexical;
+mod lexical_forms;
 mod lexical_samples;
 mod masks;
 mod occurrences;

@@ -1,10 +1,9 @@
 //! Forms of texts and lines that only some languages have.
 
-use std::collections::HashMap;
-
 use memchr::memmem;
 
-use super::{Scanner, quoted};
+use super::Scanner;
+use super::code::Enclosed;
 use crate::lexical::table::Extra;
 use crate::lexical::token::Kind;
 use crate::lexical::{Condition, directive, is_never};
@@ -12,7 +11,7 @@ use crate::lexical::{Condition, directive, is_never};
 /// A text whose lines begin after this one.
 pub(super) struct Heredoc {
     /// What ends it, by its offsets.
-    tag: (usize, usize),
+    pub tag: (usize, usize),
     /// Whether whitespace may precede the tag.
     is_indented: bool,
     /// Whether code may follow the tag.
@@ -23,7 +22,7 @@ pub(super) struct Heredoc {
 /// again at each of them.
 const NEAR_BYTES: usize = 4 << 10;
 
-fn near_row(rest: &[u8]) -> &[u8] {
+pub(super) fn near_row(rest: &[u8]) -> &[u8] {
     let near = &rest[..rest.len().min(NEAR_BYTES)];
     &near[..memchr::memchr(b'\n', near).unwrap_or(near.len())]
 }
@@ -68,7 +67,7 @@ impl<'a> Scanner<'a> {
                 Extra::HeredocsOfTerraform => self.heredoc_of_terraform(),
                 Extra::LongBrackets => self.long_bracket(),
                 Extra::Sigils => self.sigil(),
-                Extra::DollarQuotes => self.dollar_quote(),
+                Extra::Sql => self.sql(),
                 Extra::Urls => self.url(),
                 Extra::Shell => self.shell(),
                 Extra::Slashes => {
@@ -76,7 +75,7 @@ impl<'a> Scanner<'a> {
                         && !matches!(self.byte(1), b'/' | b'*')
                         && self.expects_value()
                     {
-                        self.regex();
+                        self.regex(false);
                     }
                 }
                 Extra::BackslashLines => {
@@ -178,7 +177,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Notes the heredoc with a tag at this offset, and skips the tag.
-    fn heredoc(&mut self, from: usize, is_indented: bool, is_followed: bool) -> bool {
+    pub(super) fn heredoc(&mut self, from: usize, is_indented: bool, is_followed: bool) -> bool {
         let start = self.at + from;
         let quote = self.text.get(start).copied().filter(|byte| b"\"'`".contains(byte));
         let start = start + usize::from(quote.is_some() || self.text.get(start) == Some(&b'\\'));
@@ -230,19 +229,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn heredoc_of_shell(&mut self) {
-        let rest = self.rest();
-        if !rest.starts_with(b"<<") || rest.starts_with(b"<<<") || self.before() == b'<' {
-            return;
-        }
-        let is_indented = self.byte(2) == b'-';
-        let mut from = 2 + usize::from(is_indented);
-        while matches!(self.byte(from), b' ' | b'\t') {
-            from += 1;
-        }
-        self.heredoc(from, is_indented, false);
-    }
-
     fn heredoc_of_terraform(&mut self) {
         let rest = self.rest();
         if rest.starts_with(b"<<") {
@@ -252,7 +238,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Whether a value follows, so that `/` does not divide.
-    fn expects_value(&self) -> bool {
+    pub(super) fn expects_value(&self) -> bool {
         let Some(last) = self.last().filter(|_| !self.is_line_start) else { return true };
         match last.kind {
             Kind::Mark | Kind::Open => true,
@@ -261,149 +247,13 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether a value follows a name without parentheses: `puts %w[a]`, not `a % b`.
-    fn is_argument(&self) -> bool {
-        let is_name = self.last().is_some_and(|last| {
-            let first = self.text[last.start()];
-            last.kind == Kind::Word && (first.is_ascii_lowercase() || first == b'_')
-        });
-        is_name
-            && matches!(self.before(), b' ' | b'\t')
-            && !matches!(self.byte(1), b' ' | b'=' | b'\n')
-    }
-
-    fn names_method(&self) -> bool {
-        let last = self.last();
-        last.is_some_and(|last| matches!(&self.text[last.range()], b"def" | b"."))
-    }
-
-    fn ruby(&mut self) {
-        let (rest, byte) = (self.rest(), self.byte(0));
-        let is_margin = self.before() == b'\n';
-        match byte {
-            b'=' if is_margin && rest.starts_with(b"=begin") => {
-                self.until(Kind::Comment, 6, b"\n=end");
-            }
-            b'_' if is_margin
-                && rest.starts_with(b"__END__")
-                && rest[7..].trim_ascii_start().len() < rest.len() - 7 =>
-            {
-                self.push(Kind::Text, self.text.len());
-            }
-            b'$' if b"'\"`/&+;,.:<>!?\\~*@=".contains(&self.byte(1)) => {
-                self.push(Kind::Word, self.at + 2);
-            }
-            b'/' | b'%' | b'`' | b'<' if self.names_method() => self.push(Kind::Mark, self.at + 1),
-            b'/' if self.expects_value() || self.is_argument() => self.regex(),
-            b'%' if self.expects_value() || self.is_argument() => self.percent(),
-            b'?' if self.expects_value() => {
-                let length = if self.byte(1) == b'\\' { 3 } else { 2 };
-                if !self.byte(1).is_ascii_whitespace() && !self.is_word(self.byte(length)) {
-                    self.push(Kind::Text, self.at + length);
-                }
-            }
-            b'<' if rest.starts_with(b"<<") => self.heredoc_of_ruby(),
-            _ => {}
-        }
-    }
-
-    fn heredoc_of_ruby(&mut self) {
-        let is_indented = matches!(self.byte(2), b'~' | b'-');
-        let from = 2 + usize::from(is_indented);
-        let first = self.byte(from);
-        let is_tag = first.is_ascii_uppercase()
-            || b"\"'`_".contains(&first)
-            || is_indented && first.is_ascii_lowercase();
-        if !is_tag || self.before().is_ascii_alphanumeric() {
-            return;
-        }
-        let (at, count) = (self.at, self.out.tokens.len());
-        if !self.heredoc(from, is_indented, false) || is_indented {
-            return;
-        }
-        // `list <<ITEM` is a heredoc only if a line ends it.
-        let Some(&Heredoc { tag, .. }) = self.heredocs.last() else { return };
-        let (text, tag) = (self.text, &self.text[tag.0..tag.1]);
-        let last_lines = self.last_lines.get_or_insert_with(|| {
-            let mut start = 0;
-            let lines = text.split_inclusive(|&byte| byte == b'\n').map(|line| {
-                start += line.len();
-                (line.trim_ascii_end(), start)
-            });
-            lines.collect::<HashMap<_, _>>()
-        });
-        if last_lines.get(tag).is_none_or(|&end| end <= at) {
-            self.heredocs.pop();
-            self.out.tokens.truncate(count);
-            self.at = at;
-        }
-    }
-
-    /// A regular expression, which ends in its line unless it begins at the end of one.
-    fn regex(&mut self) {
-        let is_multiline = near_row(self.rest())[1..].trim_ascii().is_empty();
-        self.enclosed(b'/', is_multiline, true, 1);
-    }
-
-    /// `%w[…]`, `%(…)`, `%r{…}`.
-    fn percent(&mut self) {
-        let letter = self.byte(1);
-        let skipped = 1 + usize::from(b"wWiIqQrsx".contains(&letter));
-        let open = self.byte(skipped);
-        let is_delimiter =
-            if skipped == 1 { b"([{<|!/".contains(&open) } else { open.is_ascii_punctuation() };
-        if is_delimiter {
-            self.enclosed(open, true, b"wiqs".iter().all(|one| *one != letter), skipped + 1);
-        }
-    }
-
-    /// A text until a delimiter, with nested brackets.
-    fn enclosed(&mut self, open: u8, is_multiline: bool, has_code: bool, skipped: usize) {
-        let close = match open {
-            b'(' => b')',
-            b'[' => b']',
-            b'{' => b'}',
-            b'<' => b'>',
-            other => other,
-        };
-        // Code ends in them, too: otherwise a line of `/#{` would be read again at each of them.
-        let near = if is_multiline {
-            self.text
-        } else {
-            &self.text[..self.at + near_row(self.rest()).len()]
-        };
-        let (mut depth, mut at) = (0_usize, self.at + skipped);
-        while let Some(&byte) = near.get(at) {
-            if byte == b'\\' {
-                at += if self.text[at + 1..].starts_with(b"\r\n") { 3 } else { 2 };
-                continue;
-            }
-            if has_code && self.text[at..].starts_with(b"#{") && close != b'}' {
-                let limit = if is_multiline { near.len() } else { at + quoted::CODE_LIMIT_BYTES };
-                let code = &near[..near.len().min(limit)];
-                match quoted::end_of_code(code, at + 2, self.lexicon) {
-                    Some(end) => at = end,
-                    None => break,
-                }
-                continue;
-            }
-            match byte {
-                _ if byte == close && depth == 0 => return self.push(Kind::Text, at + 1),
-                _ if byte == close && open != close => depth -= 1,
-                _ if byte == open && open != close => depth += 1,
-                _ => {}
-            }
-            at += 1;
-        }
-        if is_multiline {
-            self.unterminated(Kind::Text);
-        }
-    }
-
     fn php(&mut self) {
         let rest = self.rest();
+        let is_halt = || rest[..rest.len().min(15)].eq_ignore_ascii_case(b"__halt_compiler");
         if rest.starts_with(b"?>") {
             self.html();
+        } else if rest[0] == b'_' && !self.is_word(self.before()) && is_halt() {
+            self.push(Kind::Text, self.text.len());
         } else if rest.starts_with(b"#[") {
             self.push(Kind::Mark, self.at + 1);
         } else if rest.starts_with(b"//") || rest.starts_with(b"#") {
@@ -470,37 +320,25 @@ impl<'a> Scanner<'a> {
             ["\"\"\"", "'''"].into_iter().find(|mark| rest[skipped..].starts_with(mark.as_bytes()));
         let open = self.byte(skipped);
         if let Some(mark) = long {
-            self.until(Kind::Text, skipped + 3, mark.as_bytes());
+            match self.line_that_begins(self.at + skipped + 3, mark.as_bytes()) {
+                Some(end) => self.push(Kind::Text, end),
+                None => self.unterminated(Kind::Text),
+            }
         } else if b"/|\"'([{<".contains(&open) {
-            self.enclosed(open, true, !is_raw, skipped + 1);
+            let (skipped, has_code) = (skipped + 1, !is_raw);
+            self.enclosed(Enclosed { open, skipped, has_code, nests: false, is_multiline: true });
         }
     }
 
-    fn dollar_quote(&mut self) {
-        let rest = self.rest();
-        if rest[0] != b'$' {
-            return;
-        }
-        let tag = rest[1..]
-            .iter()
-            .take_while(|&&byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            .count();
-        if rest.get(tag + 1) != Some(&b'$') || rest[1].is_ascii_digit() {
-            return;
-        }
-        // A function is code, in which other quotes of this kind are texts.
-        let mark = &rest[..tag + 2];
-        match self.dollars {
-            Some(open) if open == mark => {
-                self.dollars = None;
-                self.push(Kind::Close, self.at + mark.len());
-            }
-            None if memmem::find(&rest[mark.len()..], mark).is_some() => {
-                self.dollars = Some(mark);
-                self.push(Kind::Open, self.at + mark.len());
-            }
-            _ => self.until(Kind::Text, mark.len(), mark),
-        }
+    /// The end of a mark that only whitespace precedes in its line.
+    fn line_that_begins(&self, from: usize, mark: &[u8]) -> Option<usize> {
+        let is_blank = |byte: &&u8| matches!(**byte, b' ' | b'\t');
+        let is_first = |&at: &usize| {
+            let before = self.text[..at].iter().rev().find(|byte| !is_blank(byte));
+            before == Some(&b'\n')
+        };
+        let found = memmem::find_iter(&self.text[from..], mark).map(|at| from + at).find(is_first);
+        found.map(|at| at + mark.len())
     }
 
     fn url(&mut self) {
@@ -513,30 +351,6 @@ impl<'a> Scanner<'a> {
             matches!(inner.trim_ascii_start().first(), Some(b'"' | b'\'' | b'#' | b'$'));
         if let Some(end) = inner.iter().position(|&byte| byte == b')').filter(|_| !is_quoted) {
             self.push(Kind::Text, self.at + 4 + end + 1);
-        }
-    }
-
-    /// `${…}`, and `((…))` in one line.
-    fn shell(&mut self) {
-        if self.rest().starts_with(b"${") {
-            return match quoted::end_of_code(self.text, self.at + 2, self.lexicon) {
-                Some(end) => self.push(Kind::Text, end),
-                None => self.unterminated(Kind::Text),
-            };
-        }
-        if !self.rest().starts_with(b"((") {
-            return;
-        }
-        let mut depth = 0_usize;
-        for (at, &byte) in near_row(self.rest()).iter().enumerate() {
-            match byte {
-                b'(' => depth += 1,
-                b')' => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                return self.push(Kind::Text, self.at + at + 1);
-            }
         }
     }
 }

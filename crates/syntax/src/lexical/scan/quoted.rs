@@ -1,6 +1,7 @@
 //! Where a text in quotes ends, with the code in it.
 
-use crate::lexical::table::{Escape, Extra, Lexicon, Quote};
+use super::Scanner;
+use crate::lexical::table::{Escape, Quote};
 
 /// The limit on code of several lines in a text of one line.
 pub(super) const CODE_LIMIT_BYTES: usize = 1 << 10;
@@ -12,115 +13,94 @@ enum Level<'q> {
 }
 
 /// The end of a text that begins at an offset after its opening quote; `None` if it has none.
-pub(super) fn end_of(
-    text: &[u8],
-    from: usize,
-    quote: &Quote,
-    lexicon: &'static Lexicon,
-) -> Option<usize> {
-    end_of_level(text, from, Level::Text(quote), quote.is_multiline, lexicon)
-}
-
-/// The end of code in braces that begins at an offset after its opening brace.
-pub(super) fn end_of_code(text: &[u8], from: usize, lexicon: &'static Lexicon) -> Option<usize> {
-    let code = Level::Code { open: b'{', close: b'}', depth: 0 };
-    end_of_level(text, from, code, true, lexicon)
-}
-
-fn end_of_level(
-    text: &[u8],
-    from: usize,
-    outermost: Level<'_>,
-    is_multiline: bool,
-    lexicon: &'static Lexicon,
-) -> Option<usize> {
-    let mut levels = vec![outermost];
+pub(super) fn end_of(scanner: &mut Scanner<'_>, from: usize, quote: &Quote) -> Option<usize> {
+    let mut levels = vec![Level::Text(quote)];
     let mut at = from;
-    while let Some(&byte) = text.get(at) {
-        if byte == b'\n' && !is_multiline && (levels.len() == 1 || at > from + CODE_LIMIT_BYTES) {
+    while let Some(&byte) = scanner.text.get(at) {
+        let is_row_end = byte == b'\n' && !quote.is_multiline;
+        if is_row_end && (levels.len() == 1 || at > from + CODE_LIMIT_BYTES) {
             return None;
         }
-        let rest = &text[at..];
-        match levels.last_mut()? {
+        at = match levels.last_mut()? {
             Level::Text(quote) => {
                 let quote = *quote;
-                if let Some(length) = escaped(rest, quote) {
-                    at += length;
-                } else if rest.starts_with(quote.close.as_bytes()) {
-                    at += quote.close.len();
-                    // `""""a""""` ends with the last quote.
-                    while quote.close == "\"\"\"" && text.get(at) == Some(&b'"') {
-                        at += 1;
-                    }
-                    levels.pop();
-                    if levels.is_empty() {
-                        return Some(at);
-                    }
-                } else if let Some(&(open, close)) =
-                    quote.codes.iter().find(|(open, _)| rest.starts_with(open.as_bytes()))
-                {
-                    // `{{` is a brace in texts where `{` begins code.
-                    if open == "{" && rest.starts_with(b"{{") {
-                        at += 2;
-                    } else {
-                        let last = open.as_bytes()[open.len() - 1];
-                        let last = if last == b'$' { b'{' } else { last };
-                        levels.push(Level::Code { open: last, close, depth: 0 });
-                        at += open.len();
-                    }
-                } else {
-                    at += 1;
-                }
+                after_one_in_text(scanner, at, quote, &mut levels)?
             }
-            Level::Code { open, close, depth } => {
-                if byte == *close && *depth == 0 {
-                    levels.pop();
-                    if levels.is_empty() {
-                        return Some(at + 1);
-                    }
-                } else if byte == *close {
-                    *depth -= 1;
-                } else if byte == *open {
-                    *depth += 1;
-                } else if byte == b'\\' {
-                    at += 1;
-                } else if let Some(length) = regex_in_code(text, at, lexicon) {
-                    at += length;
-                } else {
-                    let is_open = |quote: &&Quote| rest.starts_with(quote.open.as_bytes());
-                    let inner = lexicon.quotes.iter().find(is_open);
-                    let inner =
-                        inner.filter(|one| !one.is_character || character_end(rest).is_some());
-                    if let Some(quote) = inner {
-                        at += quote.open.len();
-                        levels.push(Level::Text(quote));
-                        continue;
-                    }
-                }
-                at += 1;
-            }
+            Level::Code { .. } => after_one_in_code(scanner, at, &mut levels),
+        };
+        if levels.is_empty() {
+            return Some(at);
         }
     }
     None
 }
 
-/// The length of a regular expression in code of Ruby, except its last character:
-/// `"#{line[/'.*'/]}"`.
-fn regex_in_code(text: &[u8], at: usize, lexicon: &Lexicon) -> Option<usize> {
-    let before = at.checked_sub(1).map(|before| text[before]);
-    if text[at] != b'/'
-        || !lexicon.extras.contains(&Extra::Ruby)
-        || !matches!(before, Some(b'[' | b'('))
-    {
-        return None;
+/// Reads a character of a text, its end, or where code in it begins.
+fn after_one_in_text<'q>(
+    scanner: &mut Scanner<'_>,
+    at: usize,
+    quote: &'q Quote,
+    levels: &mut Vec<Level<'q>>,
+) -> Option<usize> {
+    let (text, rest) = (scanner.text, &scanner.text[at..]);
+    if let Some(length) = escaped(rest, quote, scanner.sql.escapes) {
+        return Some(at + length);
     }
-    let near = &text[at + 1..text.len().min(at + 256)];
-    let end = memchr::memchr2(b'/', b'\n', near)?;
-    (near[end] == b'/').then_some(end + 1)
+    if rest.starts_with(quote.close.as_bytes()) {
+        let mut end = at + quote.close.len();
+        // `""""a""""` ends with the last quote.
+        while quote.close == "\"\"\"" && text.get(end) == Some(&b'"') {
+            end += 1;
+        }
+        levels.pop();
+        return Some(end);
+    }
+    let mut codes = quote.codes.iter();
+    let Some(&(open, close)) = codes.find(|(open, _)| rest.starts_with(open.as_bytes())) else {
+        return Some(at + 1);
+    };
+    // `{{` is a brace in texts where `{` begins code.
+    if open == "{" && rest.starts_with(b"{{") {
+        return Some(at + 2);
+    }
+    if scanner.reads_code() {
+        return match open {
+            "#{" => scanner.end_of_code(at + 2, close, text.len()),
+            _ => scanner.end_of_expansion(at, true),
+        };
+    }
+    let last = open.as_bytes()[open.len() - 1];
+    levels.push(Level::Code { open: if last == b'$' { b'{' } else { last }, close, depth: 0 });
+    Some(at + open.len())
 }
 
-/// The length of an escaped character at the start.
-fn escaped(rest: &[u8], quote: &Quote) -> Option<usize> {
+/// Reads a character of code in a text, or where a text in it begins.
+fn after_one_in_code(scanner: &Scanner<'_>, at: usize, levels: &mut Vec<Level<'_>>) -> usize {
+    let (byte, rest) = (scanner.text[at], &scanner.text[at..]);
+    let Some(Level::Code { open, close, depth }) = levels.last_mut() else { return at + 1 };
+    if byte == *close && *depth == 0 {
+        levels.pop();
+    } else if byte == *close {
+        *depth -= 1;
+    } else if byte == *open {
+        *depth += 1;
+    } else if byte == b'\\' {
+        return at + 2;
+    } else {
+        let is_open = |quote: &&Quote| rest.starts_with(quote.open.as_bytes());
+        let inner = scanner.lexicon.quotes.iter().find(is_open);
+        if let Some(quote) = inner.filter(|one| !one.is_character || character_end(rest).is_some())
+        {
+            levels.push(Level::Text(quote));
+            return at + quote.open.len();
+        }
+    }
+    at + 1
+}
+
+/// The length of an escaped character at the start. `escapes` says whether `\` escapes in this dialect
+/// of SQL.
+fn escaped(rest: &[u8], quote: &Quote, escapes: Option<bool>) -> Option<usize> {
     let doubled = || {
         let close = quote.close.as_bytes();
         (rest.starts_with(close) && rest[close.len()..].starts_with(close))
@@ -132,14 +112,17 @@ fn escaped(rest: &[u8], quote: &Quote) -> Option<usize> {
             let length = if rest[1..].starts_with(b"\r\n") { 3 } else { 2 };
             (rest[0] == mark && rest.len() > 1).then_some(length)
         }
+        Escape::Lua if rest.starts_with(b"\\z") => {
+            Some(rest.len() - rest[2..].trim_ascii_start().len())
+        }
+        Escape::Lua => escaped(rest, &Quote { escape: Escape::After(b'\\'), ..*quote }, None),
         Escape::Doubled => doubled(),
         Escape::Sql => {
             let is_end = |&byte: &u8| matches!(byte, b',' | b')' | b';' | b'\r' | b'\n' | b' ');
-            let is_escape = rest[0] == b'\\'
-                && rest.get(1).is_some_and(|&next| {
-                    next == b'\\' || next == b'\'' && !rest.get(2).is_none_or(is_end)
-                });
-            if is_escape { Some(2) } else { doubled() }
+            let seems_escape = rest.get(1).is_some_and(|&next| {
+                next == b'\\' || next == b'\'' && !rest.get(2).is_none_or(is_end)
+            });
+            if rest[0] == b'\\' && escapes.unwrap_or(seems_escape) { Some(2) } else { doubled() }
         }
     }
 }
