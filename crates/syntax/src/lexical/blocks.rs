@@ -14,8 +14,22 @@ use crate::structure::Block;
 const PROCEDURES: &[&str] = &["begin", "declare", "procedure", "trigger", "go", "delimiter"];
 
 /// First words of such statements in functions.
-const CLAUSES: &[&str] =
-    &["if", "else", "elsif", "loop", "while", "for", "foreach", "case", "when", "exception", "end"];
+const CLAUSES: &[&str] = &[
+    "if",
+    "else",
+    "elsif",
+    "elseif",
+    "until",
+    "repeat",
+    "loop",
+    "while",
+    "for",
+    "foreach",
+    "case",
+    "when",
+    "exception",
+    "end",
+];
 
 /// How many heredocs of one line are read.
 const HEREDOCS_LIMIT: usize = 100;
@@ -293,6 +307,10 @@ impl View<'_> {
     ) -> Result<Option<usize>, NoBlockReason> {
         let ends = self.lexical.lexicon.ends;
         let start = statement.start;
+        // A command of psql may end a statement.
+        if self.has(Extra::Sql) && (at + 1..next).any(|one| self.kind(one) == Kind::Directive) {
+            return Err(NoBlockReason::Unclear);
+        }
         let is_new_row = self.row(next) > self.last_row(at);
         if self.is(next, ";") && !self.has(Extra::Instructions) {
             if is_new_row && ends == Ends::Lines {
@@ -390,7 +408,7 @@ impl View<'_> {
         (region != 0).then(|| self.lexical.regions[region as usize].open as usize)
     }
 
-    /// Whether only `,`, `;` and a comment follow a token in its line.
+    /// Whether only `,`, `;` and a comment follow a token in its line; in shells, only a comment.
     fn ends_row(self, end: usize) -> bool {
         let row = self.last_row(end);
         for at in end + 1..self.len() {
@@ -398,7 +416,9 @@ impl View<'_> {
                 break;
             }
             let is_comment = self.kind(at) == Kind::Comment && self.last_row(at) == row;
-            if !is_comment && !matches!(self.text(at), b"," | b";") {
+            // `;;` of shells ends the pattern around the statement.
+            let is_separator = matches!(self.text(at), b"," | b";") && !self.has(Extra::Shell);
+            if !is_comment && !is_separator {
                 return false;
             }
         }

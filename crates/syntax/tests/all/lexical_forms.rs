@@ -105,7 +105,8 @@ fn regression_valid_sql() {
             "# it's a comment (\nSELECT 1; # it's (\nSELECT a #> b, c # 5;",
             "DELIMITER $$\nCREATE FUNCTION a() COMMENT 'b(\\'c\\');'\nBEGIN\nEND$$\n",
             "DECLARE @a int = 1;\nSET @b = N'\\'+N'(';\n",
-            "\\set a 'it''s ('\nSELECT 1;",
+            "\\set a 'it''s ('\nSELECT 1 \\gset don't\nSELECT 2;",
+            "COPY a (b, c) FROM stdin;\nit's\t(\n\\N\t$$\n\\.\n\nCOPY a FROM STDIN;\n\\.\nSELECT 1;",
         ],
     );
     let text = "CREATE FUNCTION a() RETURNS b AS $$\nBEGIN\n  c(1;\nEND$$ LANGUAGE plpgsql;\n";
@@ -184,7 +185,7 @@ fn a_missing_do_is_reported() {
 
 #[test]
 fn blocks_around_such_forms() {
-    use NoBlockReason::{Nothing, Unclear};
+    use NoBlockReason::{Nothing, Shared, Unclear};
     let spec = "  @doc \"A\"\n  @spec a(b) ::\n          c\n  def a(b) do\n    d\n  end\n";
     let below = "  @spec a(b)\n        :: c\n  def a(b) do\n    d\n  end\n";
     let union = "  @spec a(b) :: c\n        | d\n  def a(b) do\n    e\n  end\n";
@@ -205,6 +206,9 @@ fn blocks_around_such_forms() {
         ("a.sh", heredoc, 1, Ok((1, 7))),
         ("a.sh", heredoc, 2, Ok((2, 5))),
         ("a.sh", heredoc, 3, Err(Nothing)),
+        ("a.sql", "SELECT 1\nFROM b\n\\gset\nSELECT 2;\n", 1, Err(Unclear)),
+        ("a.sql", "IF a THEN\n  b;\nELSEIF c THEN\n  d;\nEND IF;\n", 3, Err(Unclear)),
+        ("a.sh", "case a in\nb)\n  for c in d; do\n    e\n  done ;;\nesac\n", 3, Err(Shared)),
         ("a.sh", "a() {\nb\n  c\n}\n", 1, Err(Unclear)),
         ("a.rb", "a(<<A)\n b\nA\ndef c\n  d(<<E)\nf\nE\nend\n", 4, Ok((4, 8))),
     ] {

@@ -6,6 +6,9 @@ use super::Scanner;
 use super::extra::near_row;
 use crate::lexical::token::Kind;
 
+/// The limit on the tokens of `COPY`.
+const COPY_TOKENS: usize = 200;
+
 /// How far from a function its language is read.
 const LANGUAGE_BYTES: usize = 500;
 
@@ -18,6 +21,8 @@ pub(super) struct Dialect<'a> {
     /// Whether comments may nest, and `q'[…]'` may be a text.
     nests_comments: bool,
     has_q: bool,
+    /// Whether lines of data may follow a statement.
+    has_data: bool,
     /// Whether `\` escapes a character of a text.
     pub escapes: Option<bool>,
 }
@@ -30,7 +35,9 @@ impl Dialect<'_> {
             first.eq_ignore_ascii_case(b"DELIMITER ") || has("\nDELIMITER ") || has("\ndelimiter ");
         let is_transact = has("DECLARE @") || has("\nGO\n") || has("\nGO\r");
         let escapes = (is_mysql || is_transact).then_some(is_mysql);
-        Dialect { dollars: None, delimiter: None, nests_comments: true, has_q: true, escapes }
+        let has_data = has("\n\\.");
+        let (dollars, delimiter, has_q) = (None, None, true);
+        Dialect { dollars, delimiter, nests_comments: true, has_q, has_data, escapes }
     }
 }
 
@@ -40,7 +47,8 @@ impl Scanner<'_> {
         match byte {
             b'/' if self.byte(1) == b'*' => self.comment_of_sql(),
             b'#' if self.begins_comment_of_mysql() => self.until_line_end(Kind::Comment),
-            b'\\' if self.is_line_start => self.until_line_end(Kind::Directive),
+            b'\\' if self.byte(1).is_ascii_alphabetic() => self.until_line_end(Kind::Directive),
+            b';' if self.sql.has_data => self.data_of_copy(),
             b'`' => self.sql.escapes = self.sql.escapes.or(Some(true)),
             b'$' if self.sql.dollars.is_some() => self.dollar_quote(),
             _ if self.is_word(before) => {}
@@ -48,6 +56,26 @@ impl Scanner<'_> {
             b'[' if !matches!(before, b']' | b')' | b'"') => self.bracketed_name(),
             b'q' | b'Q' | b'n' | b'N' if self.sql.has_q => self.text_of_oracle(),
             _ => {}
+        }
+    }
+
+    /// The lines after `COPY a FROM stdin;`, until `\.`.
+    fn data_of_copy(&mut self) {
+        let mut statement = self.out.tokens.iter().rev().take(COPY_TOKENS);
+        let is_copy = statement
+            .by_ref()
+            .take_while(|token| self.text[token.start()] != b';')
+            .any(|token| self.text[token.range()].eq_ignore_ascii_case(b"stdin"));
+        if !is_copy {
+            return;
+        }
+        self.push(Kind::Mark, self.at + 1);
+        let start = self.line_end(self.at);
+        let Some(length) = memmem::find(&self.text[start..], b"\n\\.") else { return };
+        self.at = start + 1;
+        let end = start + length + 3;
+        if end > self.at {
+            self.push(Kind::Text, end);
         }
     }
 
