@@ -416,7 +416,7 @@ pub(crate) static SQL: Lexicon = Lexicon {
     block_comments: &[],
     quotes: &[
         long("'", "'", Escape::Sql),
-        long("\"", "\"", Escape::Doubled),
+        long("\"", "\"", Escape::Sql),
         long("`", "`", Escape::Doubled),
     ],
     brackets: "()",

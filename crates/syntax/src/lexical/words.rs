@@ -154,9 +154,11 @@ impl<'a> Words<'a> {
     /// does not end before.
     fn is_in_test(&mut self, tokens: &[Token], at: usize, previous: Option<usize>) -> bool {
         let token = tokens[at];
-        let is_double = |mark: &[u8]| self.text[token.start()..].starts_with(mark);
+        let text = &self.text[token.start()..];
         if self.test != Some(self.open.len()) {
-            if is_double(b"[[") && self.begins_command(tokens, token, previous) {
+            let is_start =
+                text.starts_with(b"[[") && text.get(2).is_some_and(u8::is_ascii_whitespace);
+            if is_start && self.begins_command(tokens, token, previous) {
                 self.test = Some(self.open.len());
             }
             return false;
@@ -164,7 +166,7 @@ impl<'a> Words<'a> {
         let is_continued = |last: Token| matches!(last.kind, Kind::Mark | Kind::Open);
         let is_over = previous
             .is_some_and(|one| self.begins_line(token, tokens[one]) && !is_continued(tokens[one]));
-        if is_over || is_double(b"]]") {
+        if is_over || self.ends_test_at(token.start()) {
             self.test = None;
         }
         !is_over
@@ -356,9 +358,16 @@ impl<'a> Words<'a> {
                 && previous.is_some_and(|one| self.ends_test(tokens[one]))
     }
 
+    /// Whether the word `]]` is at an offset, not `[[:space:]]`.
+    fn ends_test_at(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).map_or(b' ', |before| self.text[before]);
+        self.text[at..].starts_with(b"]]") && before.is_ascii_whitespace()
+    }
+
     /// Whether a command ends with this token of `[[ … ]]` or `((…))`.
     fn ends_test(&self, token: Token) -> bool {
-        self.text[..token.end()].ends_with(b"]]") || self.text(token).starts_with(b"((")
+        token.start() > 0 && self.ends_test_at(token.start() - 1)
+            || self.text(token).starts_with(b"((")
     }
 
     /// Whether a definition has no `end`: `def area = width * height`.
@@ -380,7 +389,7 @@ impl<'a> Words<'a> {
             }
             let follows = self.text.get(next.end()).copied().unwrap_or(b'\n');
             if self.text[next.start()] == b'=' && !gap.is_empty() && token.kind != Kind::Mark {
-                return follows.is_ascii_whitespace();
+                return !matches!(follows, b'=' | b'~' | b'>');
             }
             let is_head = token.kind != Kind::Text && (gap.is_empty() || next.kind == Kind::Open);
             if !is_head {

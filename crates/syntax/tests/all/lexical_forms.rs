@@ -45,6 +45,7 @@ fn regression_valid_ruby() {
             // Names.
             "remove_method :a= if b\nremove_method(:a=)",
             "alias_method :c, :[]= unless d\nreturn 1 if e == :/\nx = y ? :a : :/",
+            "def online? =!!@online\ndef a() =-1",
             "alias_method :regular_writer, :[]=unless defined?(a)",
             "class A; alias end if; undef do; end",
             "yield range.begin if range.begin\nnode.do if a.then unless b.else",
@@ -78,6 +79,8 @@ fn regression_valid_shell() {
             "for ((i=0; i<3; i++)) do a; done",
             "coproc { a; }\ncoproc b { c; }\ntime { d; }",
             "while [[ a ]] do b; done; if [[ $a =~ ^(if|{)$ ]] then c; fi",
+            "if [[ \"$a\" =~ '-F'[[:space:]]([[:alnum:]_]+)[[:space:]] ]]; then b; fi",
+            "if [[ $a =~ ^([[:b:]]*)([[:c:]]*)? ]]; then\n  d\nfi\ncat << End-Of.it!\nit's (\nEnd-Of.it!",
             "if [[ a &&\n  $(if b; then c; fi) ]]; then d; fi",
             // Patterns.
             "case $x in\n  in) a ;;\n  do|done) b ;;\n  (esac) c ;;\n  x|esac) d ;;\n  if) ;;\nesac",
@@ -104,6 +107,7 @@ fn regression_valid_sql() {
             "/* /* not nested ( */ SELECT 1; -- '\n/* a */",
             "# it's a comment (\nSELECT 1; # it's (\nSELECT a #> b, c # 5;",
             "DELIMITER $$\nCREATE FUNCTION a() COMMENT 'b(\\'c\\');'\nBEGIN\nEND$$\n",
+            "SELECT \"a\\\"b\", \"[^ \\\"]|\\\"c)\" LIKE 'd\\'e'; SELECT \"a\"\"b(\";\n\\copy (\n  SELECT a)",
             "DECLARE @a int = 1;\nSET @b = N'\\'+N'(';\n",
             "\\set a 'it''s ('\nSELECT 1 \\gset don't\nSELECT 2;",
             "COPY a (b, c) FROM stdin;\nit's\t(\n\\N\t$$\n\\.\n\nCOPY a FROM STDIN;\n\\.\nSELECT 1;",

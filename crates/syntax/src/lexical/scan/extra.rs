@@ -185,7 +185,12 @@ impl<'a> Scanner<'a> {
         let length = match quote {
             Some(quote) => memchr::memchr(quote, row).unwrap_or(0),
             None => {
-                row.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || byte == b'_').count()
+                let is_tag = |byte: &&u8| {
+                    byte.is_ascii_alphanumeric()
+                        || **byte == b'_'
+                        || self.has(Extra::HeredocsOfShells) && b"-.:+@%!,=".contains(byte)
+                };
+                row.iter().take_while(is_tag).count()
             }
         };
         if length == 0 || row[0].is_ascii_digit() {

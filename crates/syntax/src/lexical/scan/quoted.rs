@@ -118,9 +118,11 @@ fn escaped(rest: &[u8], quote: &Quote, escapes: Option<bool>) -> Option<usize> {
         Escape::Lua => escaped(rest, &Quote { escape: Escape::After(b'\\'), ..*quote }, None),
         Escape::Doubled => doubled(),
         Escape::Sql => {
+            let close = quote.close.as_bytes()[0];
             let is_end = |&byte: &u8| matches!(byte, b',' | b')' | b';' | b'\r' | b'\n' | b' ');
             let seems_escape = rest.get(1).is_some_and(|&next| {
-                next == b'\\' || next == b'\'' && !rest.get(2).is_none_or(is_end)
+                let ends = close == b'\'' && rest.get(2).is_none_or(is_end);
+                next == b'\\' || next == close && !ends
             });
             if rest[0] == b'\\' && escapes.unwrap_or(seems_escape) { Some(2) } else { doubled() }
         }

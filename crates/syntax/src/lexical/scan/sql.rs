@@ -47,7 +47,7 @@ impl Scanner<'_> {
         match byte {
             b'/' if self.byte(1) == b'*' => self.comment_of_sql(),
             b'#' if self.begins_comment_of_mysql() => self.until_line_end(Kind::Comment),
-            b'\\' if self.byte(1).is_ascii_alphabetic() => self.until_line_end(Kind::Directive),
+            b'\\' if self.begins_command_of_psql() => self.until_line_end(Kind::Directive),
             b';' if self.sql.has_data => self.data_of_copy(),
             b'`' => self.sql.escapes = self.sql.escapes.or(Some(true)),
             b'$' if self.sql.dollars.is_some() => self.dollar_quote(),
@@ -57,6 +57,11 @@ impl Scanner<'_> {
             b'q' | b'Q' | b'n' | b'N' if self.sql.has_q => self.text_of_oracle(),
             _ => {}
         }
+    }
+
+    /// `\copy` contains a statement.
+    fn begins_command_of_psql(&self) -> bool {
+        self.byte(1).is_ascii_alphabetic() && !self.rest().starts_with(b"\\copy")
     }
 
     /// The lines after `COPY a FROM stdin;`, until `\.`.
