@@ -23,6 +23,7 @@ pub(crate) use header::is_cpp;
 use scan::Scanned;
 use table::{Ends, Extra, Lexicon, Tags};
 use token::{Kind, NONE, Region, Token};
+use words::Missing;
 
 /// The tokens of a text, the regions between those that match, and what is wrong.
 pub(crate) struct Lexical {
@@ -49,7 +50,7 @@ impl Lexical {
             Ends::Tags(kind) => tags::scan(text, kind, meter),
             _ => scan::scan(text, lexicon, meter),
         };
-        let without_then = words::classify(text, lexicon, &mut tokens);
+        let missing = words::classify(text, lexicon, &mut tokens);
         // HTML ignores the case of names.
         let lower = (lexicon.ends == Ends::Tags(Tags::Html)).then(|| text.to_ascii_lowercase());
         let names = lower.as_deref().unwrap_or(text);
@@ -71,11 +72,18 @@ impl Lexical {
             },
         });
         let known = |at: usize| torn.is_none_or(|torn| tokens[at].start() < torn);
-        let without_then = without_then.iter().filter(|one| known(one.end)).map(|one| {
-            let row = |at: usize| source.row_of(tokens[at].start());
-            unclosed(Closer::Word("then"), row(one.open) as u32, row(one.end))
+        let row = |at: usize| source.row_of(tokens[at].start());
+        let missing = missing.iter().filter(|one| known(one.at())).map(|one| match *one {
+            Missing::Then { open, end } => {
+                unclosed(Closer::Word("then"), row(open) as u32, row(end))
+            }
+            Missing::PatternEnd(last) => {
+                let what = "`)` is missing after the pattern".into();
+                let fault = Fault { line: row(last) as u32 + 1, what, opened: None };
+                Found { wrong: Wrong::Unclosed(")".into()), fault }
+            }
         });
-        let faults = ends.chain(best.faults).chain(without_then).take(FAULTS_LIMIT).collect();
+        let faults = ends.chain(best.faults).chain(missing).take(FAULTS_LIMIT).collect();
         for (token, region) in tokens.iter_mut().zip(best.regions_of_tokens) {
             token.region = region;
         }

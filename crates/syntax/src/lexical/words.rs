@@ -13,10 +13,22 @@ const BEFORE_COMMANDS: &[&[u8]] = &[
     b"coproc", b"RUN",
 ];
 
-/// A condition without `then`, by its tokens: the `if`, and the word that ends it.
-pub(super) struct WithoutThen {
-    pub open: usize,
-    pub end: usize,
+/// What is missing in a block, by its tokens.
+pub(super) enum Missing {
+    /// `then` of the condition that a word begins, before the token that ends it.
+    Then { open: usize, end: usize },
+    /// `)` after the pattern of a `case` that ends with this token.
+    PatternEnd(usize),
+}
+
+impl Missing {
+    /// The last token that shows it.
+    pub fn at(&self) -> usize {
+        match *self {
+            Missing::Then { end, .. } => end,
+            Missing::PatternEnd(last) => last,
+        }
+    }
 }
 
 /// Makes the words of a language that open or close blocks brackets.
@@ -24,14 +36,14 @@ pub(super) fn classify(
     text: &[u8],
     lexicon: &'static Lexicon,
     tokens: &mut [Token],
-) -> Vec<WithoutThen> {
+) -> Vec<Missing> {
     let mut words = Words::new(text, lexicon);
     if !lexicon.words.is_empty() || words.is_shell {
         for at in 0..tokens.len() {
             tokens[at].kind = words.kind(tokens, at);
         }
     }
-    words.without_then
+    words.missing
 }
 
 /// The words around a token.
@@ -44,7 +56,7 @@ pub(super) struct Words<'a> {
     keyword: Option<usize>,
     /// The number of blocks around a test of shells: `[[ … ]]`.
     test: Option<usize>,
-    without_then: Vec<WithoutThen>,
+    missing: Vec<Missing>,
 }
 
 /// A block that is open. A text may have one at each byte.
@@ -71,8 +83,8 @@ enum Part {
 impl<'a> Words<'a> {
     pub fn new(text: &'a [u8], lexicon: &'static Lexicon) -> Words<'a> {
         let is_shell = lexicon.extras.contains(&Extra::Shell);
-        let (open, without_then) = (Vec::new(), Vec::new());
-        Words { text, lexicon, is_shell, open, keyword: None, test: None, without_then }
+        let (open, missing) = (Vec::new(), Vec::new());
+        Words { text, lexicon, is_shell, open, keyword: None, test: None, missing }
     }
 
     fn text(&self, token: Token) -> &'a [u8] {
@@ -98,6 +110,7 @@ impl<'a> Words<'a> {
             return Kind::Comment;
         }
         self.end_loop_head(token, previous.map(|one| tokens[one]));
+        self.end_pattern(tokens, token, previous);
         let kind = match token.kind {
             _ if self.is_shell && self.is_in_test(tokens, at, previous) => {
                 let is_expansion = previous.is_some_and(|one| self.text(tokens[one]) == b"$");
@@ -119,7 +132,7 @@ impl<'a> Words<'a> {
                 let is_word = self.text(token).len() > 1;
                 if let Some(Opened { at: open, part: Part::Condition }) = closed.filter(|_| is_word)
                 {
-                    self.without_then.push(WithoutThen { open: open as usize, end: at });
+                    self.missing.push(Missing::Then { open: open as usize, end: at });
                 }
             }
             _ => {}
@@ -147,6 +160,20 @@ impl<'a> Words<'a> {
             || matches!(self.text(previous), b"while" | b"until" | b"for");
         if self.text(token) == b";" || self.begins_line(token, previous) && !continues {
             self.set_part(Part::Body);
+        }
+    }
+
+    /// A pattern ends with its line, even without `)`.
+    fn end_pattern(&mut self, tokens: &[Token], token: Token, previous: Option<usize>) {
+        let Some(one) = previous.filter(|_| matches!(self.part(), Part::Pattern(_))) else {
+            return;
+        };
+        let last = self.text(tokens[one]);
+        let is_first = matches!(last, b"in" | b";" | b"&");
+        let is_over = last != b"|" && self.begins_line(token, tokens[one]);
+        if !is_first && (is_over || self.text(token) == b";") {
+            self.missing.push(Missing::PatternEnd(one));
+            self.set_part(Part::CaseBody);
         }
     }
 
@@ -259,7 +286,7 @@ impl<'a> Words<'a> {
                 let is_if = part == Part::Condition
                     || self.first_part(self.text(tokens[open as usize])) == Part::Condition;
                 if part == Part::Condition {
-                    self.without_then.push(WithoutThen { open: open as usize, end: at });
+                    self.missing.push(Missing::Then { open: open as usize, end: at });
                 }
                 if is_if {
                     self.set_part(if word == b"else" { Part::Body } else { Part::Condition });

@@ -177,6 +177,24 @@ fn a_missing_then_is_reported() {
 }
 
 #[test]
+fn a_missing_end_of_a_pattern_is_reported() {
+    for (text, line) in [
+        ("case a in\n  b\n    c\n    ;;\nesac\n", 2),
+        ("case a in\n  b) c ;;\n  *\nesac\n", 3),
+        ("case a in b) c ;; d|e f ;; esac\n", 1),
+        ("case a in\n  \"b\"*\n    c $(d)\n    ;;\n  e) ;;\nesac\n", 2),
+    ] {
+        let found = fault("a.sh", text).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(
+            (found.line, &*found.what),
+            (line, "`)` is missing after the pattern"),
+            "{text}"
+        );
+    }
+    assert_eq!(fault("a.sh", "case a in\n  b |\\\n  c | # d\n  e)\n    f ;;\nesac\n"), None);
+}
+
+#[test]
 fn a_missing_do_is_reported() {
     for (name, text) in [
         ("a.sh", "while a\n  b\ndone\n"),
