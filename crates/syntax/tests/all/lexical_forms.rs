@@ -34,7 +34,8 @@ fn regression_valid_ruby() {
             "a(%r%\n [^\"]+', \\s*(\n %xm) do |b|\nend",
             "/[#{[\n  [1, '\"'],\n].join }]/",
             "def f(s) /[^#{s}]'/n end",
-            "x = a / b; y = (c) / d",
+            "x = a / b; y = (c) / d; z = yield / 2",
+            "x = yield /a'/\nputs /b\"/",
             // Code in a text has texts again.
             "x = \"#{$'}\"",
             "x = \"#{$`}::#{a ?'\"' : \"}\"}\"",

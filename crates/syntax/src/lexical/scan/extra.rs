@@ -188,7 +188,7 @@ impl<'a> Scanner<'a> {
                 let is_tag = |byte: &&u8| {
                     byte.is_ascii_alphanumeric()
                         || **byte == b'_'
-                        || self.has(Extra::HeredocsOfShells) && b"-.:+@%!,=".contains(byte)
+                        || self.has(Extra::HeredocsOfShells) && b"-.:+@!".contains(byte)
                 };
                 row.iter().take_while(is_tag).count()
             }

@@ -30,6 +30,12 @@ impl Scanner<'_> {
         last.is_some_and(|last| matches!(&self.text[last.range()], b"def" | b"."))
     }
 
+    /// Whether a call precedes whose value may be divided: `yield / 2`.
+    fn follows_call(&self) -> bool {
+        let last = self.last();
+        last.is_some_and(|last| matches!(&self.text[last.range()], b"yield" | b"puts" | b"assert"))
+    }
+
     /// Whether the parameters of a definition end here: `def f(a) /b/ end`.
     fn follows_parameters(&self) -> bool {
         let start = memchr::memrchr(b'\n', &self.text[..self.at]).map_or(0, |at| at + 1);
@@ -55,7 +61,9 @@ impl Scanner<'_> {
                 self.push(Kind::Word, self.at + 2);
             }
             b'/' | b'%' | b'`' | b'<' if self.names_method() => self.push(Kind::Mark, self.at + 1),
-            b'/' if self.expects_value() || self.follows_parameters() => self.regex(true),
+            b'/' if self.follows_parameters() || self.expects_value() && !self.follows_call() => {
+                self.regex(true);
+            }
             b'/' if self.is_argument() => self.regex(false),
             b'%' if self.expects_value() || self.is_argument() => self.percent(),
             b'?' if self.expects_value() => {
