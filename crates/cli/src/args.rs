@@ -638,7 +638,7 @@ pub struct Setup {
     #[arg(value_enum, required_unless_present = "list")]
     pub agent: Option<SetupAgent>,
     /// List the agents: which are found on this computer, and which are set up for this user
-    #[arg(long, conflicts_with_all = ["agent", "user", "project", "dry_run", "remove", "allow", "extend_hooks"])]
+    #[arg(long, conflicts_with_all = ["agent", "user", "project", "dry_run", "remove", "allow", "extend_hooks", "show_diff", "ask_diff"])]
     pub list: bool,
     /// Set up the agent for this user (the default)
     #[arg(long, conflicts_with = "project")]
@@ -657,9 +657,15 @@ pub struct Setup {
     #[arg(long, conflicts_with = "remove")]
     pub allow: bool,
     /// Also run your own hooks on Edit and Write after the edit tool: adds its name to their matchers
-    /// (claude, codex, gemini)
+    /// (claude, codex, gemini, qwen)
     #[arg(long, conflicts_with = "remove")]
     pub extend_hooks: bool,
+    /// Also show the diff of each edit, by a hook (claude)
+    #[arg(long, conflicts_with = "remove")]
+    pub show_diff: bool,
+    /// Also show the diff in the question before an edit, by a hook (claude)
+    #[arg(long, conflicts_with = "remove")]
+    pub ask_diff: bool,
     #[command(flatten)]
     pub after: AfterArgs,
 }

@@ -33,6 +33,7 @@ use crate::call::Call;
 use crate::exit::{Exit, Failure, say};
 use crate::interrupt;
 use agents::{Allow, Format, MissingPackage, Plan, Target};
+use entry::DIFF_OPTIONS;
 use json::{Document, Removal};
 
 /// How often the edit is tried again if another process has changed a file meanwhile.
@@ -78,11 +79,23 @@ fn planned(agent: SetupAgent, args: &Setup, project: Option<&Path>, program: &st
         return Err(has_no_permission(&name, plan.allow));
     }
     if args.extend_hooks && plan.edit_hooks.is_none() {
-        let what = "--extend-hooks is for claude, codex and gemini, so no file was changed";
+        let what = "--extend-hooks is for claude, codex, gemini and qwen, so no file was changed";
+        return Err(Error::argument(what));
+    }
+    let shows = [args.show_diff, args.ask_diff];
+    let diff_options: Vec<_> = DIFF_OPTIONS
+        .into_iter()
+        .zip(shows)
+        .filter_map(|(name, is_on)| is_on.then_some(name))
+        .collect();
+    if let (Some(option), None) = (diff_options.first(), plan.diff_tool) {
+        let what = format!("{option} is for claude, so no file was changed");
         return Err(Error::argument(what));
     }
     // A removal also removes what an earlier run added.
     let plan = if args.allow || args.remove { plan.allowing() } else { plan };
+    let shows_diff = !diff_options.is_empty() || args.remove;
+    let plan = if shows_diff { plan.with_diff_hook(program, &diff_options) } else { plan };
     Ok(if args.extend_hooks || args.remove { plan.with_edit_hooks() } else { plan })
 }
 

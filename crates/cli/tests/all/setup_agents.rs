@@ -212,6 +212,8 @@ fn hooks_of_the_user_on_edits_are_named_and_extended_on_request() {
 "#;
     let gemini = r#"{"hooks": {"AfterTool": [{"matcher": "replace|write_file", "hooks": [{"type": "command", "command": "prettier"}]}]}}
 "#;
+    let qwen = r#"{"hooks": {"PostToolUse": [{"matcher": "^(edit|write_file)$", "hooks": [{"type": "command", "command": "prettier"}]}]}}
+"#;
     let codex = "[[hooks.PostToolUse]]\nmatcher = \"apply_patch\" # format\n\n[[hooks.PostToolUse.hooks]]\ntype = \"command\"\ncommand = \"prettier\"\n";
     for (agent, file, before, note, extended) in [
         (
@@ -227,6 +229,13 @@ fn hooks_of_the_user_on_edits_are_named_and_extended_on_request() {
             gemini,
             "the AfterTool hook on replace|write_file (prettier)",
             "\"replace|write_file|mcp_hashline_apply\"",
+        ),
+        (
+            "qwen",
+            ".qwen/settings.json",
+            qwen,
+            "the PostToolUse hook on ^(edit|write_file)$ (prettier)",
+            "\"^(edit|write_file)$|mcp__hashline__apply\"",
         ),
         (
             "codex",
@@ -277,6 +286,60 @@ fn hooks_of_the_user_on_edits_are_named_and_extended_on_request() {
     assert_eq!(refused.code, Some(2), "{refused:?}");
 }
 
+/// The commands of the hooks before the edit tool, and of those before Claude Code's own tools.
+fn claude_hooks(project: &Project) -> [Vec<String>; 2] {
+    let groups = value(project, SETTINGS)["hooks"]["PreToolUse"].as_array().unwrap().clone();
+    let commands = |is_ours: bool| {
+        let groups =
+            groups.iter().filter(|group| (group["matcher"] == "mcp__hashline__apply") == is_ours);
+        let hooks = groups.flat_map(|group| group["hooks"].as_array().unwrap());
+        let command = |hook: &Value| hook["command"].as_str().unwrap().to_owned();
+        hooks.map(|hook| command(hook).replace(env!("CARGO_BIN_EXE_hashline"), "PROGRAM")).collect()
+    };
+    [commands(true), commands(false)]
+}
+
+#[test]
+fn the_diff_of_an_edit_is_shown_on_request() {
+    const HOOK: &str = "PROGRAM hook claude --OPTIONS --edit-tool=mcp__hashline__apply";
+    let hook = |options: &str| vec![HOOK.replace("--OPTIONS", options)];
+    let project = Project::new(&[]);
+    for (options, expected) in [
+        (["--show-diff"].as_slice(), "--show-diff"),
+        (&[], "--show-diff"),
+        (&["--ask-diff"], "--ask-diff"),
+        (&["--ask-diff", "--show-diff"], "--show-diff --ask-diff"),
+    ] {
+        set_up(&project, &[&["claude"], options].concat());
+        let [ours, own] = claude_hooks(&project);
+        assert_eq!((ours, own.len()), (hook(expected), 1));
+        assert!(own[0].contains("--deny=Edit,MultiEdit,Write"), "{own:?}");
+    }
+    let again = set_up(&project, &["claude", "--ask-diff", "--show-diff"]);
+    assert!(again.stderr.contains("no file was changed"), "{again:?}");
+    set_up(&project, &["claude", "--remove"]);
+    assert!(!exists(&project.path(SETTINGS)));
+    for option in ["--show-diff", "--ask-diff"] {
+        let refused = run(&project, &["setup", "gemini", option]);
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains(&format!("{option} is for claude")), "{refused:?}");
+    }
+}
+
+#[test]
+fn regression_a_hook_for_diffs_is_not_overwritten_by_that_for_commands() {
+    let command = "hashline hook claude --ask-diff --edit-tool=mcp__hashline__apply";
+    let hooks = json!([{"type": "command", "command": command}]);
+    let groups = json!([{"matcher": "mcp__hashline__apply", "hooks": hooks}]);
+    let settings = json!({"hooks": {"PreToolUse": groups}}).to_string();
+    let project = Project::new(&[(SETTINGS, &settings)]);
+    set_up(&project, &["claude"]);
+    let [ours, own] = claude_hooks(&project);
+    assert_eq!((ours, own.len()), (vec![command.to_owned()], 1));
+    set_up(&project, &["claude", "--remove"]);
+    assert!(!exists(&project.path(SETTINGS)), "{}", project.content(SETTINGS));
+}
+
 #[test]
 fn a_plug_in_that_does_the_same_is_named() {
     for (plug_ins, is_named) in [
@@ -291,7 +354,7 @@ fn a_plug_in_that_does_the_same_is_named() {
 }
 
 #[test]
-fn an_untrusted_directory_of_gemini_is_named() {
+fn a_directory_that_the_agent_does_not_trust_is_named() {
     let note = "Gemini CLI starts no server in a directory that it does not trust";
     let trusted = |path: &str, rule: &str| {
         let project = Project::new(&[]);
@@ -311,6 +374,12 @@ fn an_untrusted_directory_of_gemini_is_named() {
     let off = r#"{"security": {"folderTrust": {"enabled": false}}}"#;
     let project = Project::new(&[(".gemini/settings.json", off)]);
     assert!(!set_up(&project, &["gemini"]).stderr.contains(note));
+
+    // Qwen Code checks it only on request.
+    let note = "Qwen Code starts no server in a directory that it does not trust";
+    assert!(!set_up(&Project::new(&[]), &["qwen"]).stderr.contains(note));
+    let project = Project::new(&[(".qwen/settings.json", &off.replace("false", "true"))]);
+    assert!(set_up(&project, &["qwen"]).stderr.contains(note));
 }
 
 #[cfg(target_os = "linux")]

@@ -102,6 +102,8 @@ pub struct Plan {
     pub allow: Allow,
     /// The hooks that do not run for the edit tool.
     pub edit_hooks: Option<EditHooks>,
+    /// The name of the edit tool for a hook that shows its diff, where the agent has one.
+    pub diff_tool: Option<&'static str>,
     /// The target with the permissions and hooks.
     pub settings: usize,
     /// The arguments of the server after `mcp`.
@@ -133,6 +135,22 @@ impl Plan {
         self
     }
 
+    /// The plan with the hook that shows the diff of an edit, by options of `hashline hook claude`.
+    pub fn with_diff_hook(mut self, program: &str, options: &[&str]) -> Plan {
+        if let (Some(tool), Some(target)) = (self.diff_tool, self.targets.get_mut(self.settings)) {
+            let edit_tool = format!("--edit-tool={tool}");
+            let args = [&["hook", "claude"], options, &[&edit_tool]].concat();
+            let command = command_line(program, &args);
+            let value = json!({
+                "matcher": tool,
+                "hooks": [{"type": "command", "command": command, "timeout": 10}],
+            });
+            let kind = Kind::DiffHook { agent: "claude" };
+            target.entries.push(Entry { keys: &["hooks", "PreToolUse"], value, kind });
+        }
+        self
+    }
+
     /// The plan that extends the matchers of the user's hooks, or restores them.
     pub fn with_edit_hooks(mut self) -> Plan {
         let hooks = self.edit_hooks;
@@ -153,6 +171,8 @@ pub struct MissingPackage {
     /// The path searched.
     pub path: String,
 }
+
+const CLAUDE_EDIT_TOOL: &str = "mcp__hashline__apply";
 
 const CLAUDE_HOOK: &[&str] = &[
     "hook",
@@ -175,6 +195,7 @@ pub fn plan(agent: SetupAgent, project: Option<&Path>, program: &str) -> Result<
         SetupAgent::Codex => codex(project, program),
         SetupAgent::Cursor => cursor(project, program),
         SetupAgent::Gemini => gemini(project, program),
+        SetupAgent::Qwen => qwen(project, program),
         SetupAgent::Opencode => opencode(project, program),
         SetupAgent::Pi => pi(project, program),
         SetupAgent::Omp => omp(project, program),
@@ -196,7 +217,8 @@ pub fn presence(agent: SetupAgent) -> Result<(Option<&'static str>, PathBuf)> {
     let (program, directory) = match agent {
         SetupAgent::Claude => ("claude", claude_directory(None)?),
         SetupAgent::Codex => ("codex", directory(None, "CODEX_HOME", ".codex")?),
-        SetupAgent::Gemini => ("gemini", home()?.join(".gemini")),
+        SetupAgent::Gemini => ("gemini", gemini_directory(None)?),
+        SetupAgent::Qwen => ("qwen", qwen_directory(None)?),
         SetupAgent::Opencode => ("opencode", opencode_directory()?),
         SetupAgent::Pi => ("pi", pi_directory(None, ".pi")?),
         SetupAgent::Omp => ("omp", pi_directory(None, ".omp")?),
@@ -244,10 +266,11 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
         targets: vec![servers(servers_path, program), json_file(settings, entries)],
         hook: Some((CLAUDE_HOOK.to_vec(), tool_call("PreToolUse", "Bash"))),
         has_server: true,
-        allow: Allow::Elements(&["permissions", "allow"], &["mcp__hashline__apply"]),
+        allow: Allow::Elements(&["permissions", "allow"], &[CLAUDE_EDIT_TOOL]),
+        diff_tool: Some(CLAUDE_EDIT_TOOL),
         edit_hooks: Some(EditHooks {
             tools: &["Edit", "MultiEdit", "Write"],
-            ours: "mcp__hashline__apply",
+            ours: CLAUDE_EDIT_TOOL,
             project_files: &[".claude/settings.json", ".claude/settings.local.json"],
         }),
         settings: 1,
@@ -308,25 +331,63 @@ fn cursor(project: Option<&Path>, program: &str) -> Result<Plan> {
 
 fn gemini(project: Option<&Path>, program: &str) -> Result<Plan> {
     let args = hook_args("gemini", "--deny=Edit,Write");
+    let command = command_line(program, &args);
     let entry = json!({
         "matcher": "run_shell_command|replace|write_file",
-        "hooks": [{"type": "command", "command": command_line(program, &args)}],
+        "hooks": [{"type": "command", "command": command}],
     });
-    let mut target = servers(directory(project, "", ".gemini")?.join("settings.json"), program);
-    target.entries.push(hook(&["hooks", "BeforeTool"], entry, "gemini"));
-    let event = tool_call("BeforeTool", "run_shell_command");
+    let path = gemini_directory(project)?.join("settings.json");
     Ok(Plan {
-        targets: vec![target],
-        hook: Some((args, event)),
-        has_server: true,
-        allow: Allow::Truth(&["mcpServers", SERVER, "trust"]),
+        hook: Some((args, tool_call("BeforeTool", "run_shell_command"))),
         edit_hooks: Some(EditHooks {
             tools: &["replace", "write_file"],
             ours: "mcp_hashline_apply",
             project_files: &[".gemini/settings.json"],
         }),
-        ..Plan::default()
+        ..trusted_server(path, program, hook(&["hooks", "BeforeTool"], entry, "gemini"))
     })
+}
+
+/// Where Gemini CLI keeps the settings of the user, or of a project.
+pub fn gemini_directory(project: Option<&Path>) -> Result<PathBuf> {
+    directory(project, "", ".gemini")
+}
+
+/// Qwen Code was made from Gemini CLI, and its hooks from those of Claude Code.
+fn qwen(project: Option<&Path>, program: &str) -> Result<Plan> {
+    let args = hook_args("qwen", "--deny=Edit,Write");
+    let command = command_line(program, &args);
+    let entry = json!({
+        "matcher": "^(run_shell_command|edit|write_file)$",
+        "hooks": [{"type": "command", "command": command}],
+    });
+    let path = qwen_directory(project)?.join("settings.json");
+    Ok(Plan {
+        hook: Some((args, tool_call("PreToolUse", "run_shell_command"))),
+        edit_hooks: Some(EditHooks {
+            tools: &["edit", "write_file"],
+            ours: "mcp__hashline__apply",
+            project_files: &[".qwen/settings.json"],
+        }),
+        ..trusted_server(path, program, hook(&["hooks", "PreToolUse"], entry, "qwen"))
+    })
+}
+
+/// Where Qwen Code keeps the settings of the user, or of a project.
+pub fn qwen_directory(project: Option<&Path>) -> Result<PathBuf> {
+    directory(project, "QWEN_HOME", ".qwen")
+}
+
+/// One file with the server and a hook. The server's tools run without a question if it is trusted.
+fn trusted_server(path: PathBuf, program: &str, hook: Entry) -> Plan {
+    let mut target = servers(path, program);
+    target.entries.push(hook);
+    Plan {
+        targets: vec![target],
+        has_server: true,
+        allow: Allow::Truth(&["mcpServers", SERVER, "trust"]),
+        ..Plan::default()
+    }
 }
 
 fn opencode(project: Option<&Path>, program: &str) -> Result<Plan> {

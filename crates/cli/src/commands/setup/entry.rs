@@ -21,6 +21,8 @@ pub enum Kind {
     Package(&'static str),
     /// An array element with the hook for an agent, alone or in a group.
     Hook { agent: &'static str },
+    /// The same with the hook that shows diffs, which may be in the same array.
+    DiffHook { agent: &'static str },
     /// A value that the file needs, and that is not changed if it exists.
     Needed,
 }
@@ -41,7 +43,10 @@ pub const COMMAND: &str = "command";
 impl Entry {
     /// Whether the entry is an element of the array that its keys lead to.
     pub fn is_element(&self) -> bool {
-        matches!(self.kind, Kind::Text | Kind::Package(_) | Kind::Hook { .. })
+        matches!(
+            self.kind,
+            Kind::Text | Kind::Package(_) | Kind::Hook { .. } | Kind::DiffHook { .. }
+        )
     }
 
     /// How much of an element `setup` owns, including older forms.
@@ -49,7 +54,7 @@ impl Entry {
         let is_ours = match self.kind {
             Kind::Key | Kind::Needed | Kind::Text => *element == self.value,
             Kind::Package(name) => package_text(element).is_some_and(|text| names(text, name)),
-            Kind::Hook { agent } => {
+            Kind::Hook { agent } | Kind::DiffHook { agent } => {
                 let group = element.get(HOOKS).and_then(Value::as_array);
                 let hooks = group.map_or(std::slice::from_ref(element), Vec::as_slice);
                 let own: Vec<_> =
@@ -90,8 +95,11 @@ impl Entry {
     /// Whether a hook runs `hashline hook AGENT` from any directory, or the command of this entry.
     fn is_hook(&self, hook: &Value, agent: &str) -> bool {
         let command = |hook: &Value| Some(hook.get(COMMAND)?.as_str()?.to_owned());
+        let shows_diff = matches!(self.kind, Kind::DiffHook { .. });
         command(hook).is_some_and(|line| {
-            Some(&line) == command(self.hook()).as_ref() || runs_hook(&line, agent)
+            Some(&line) == command(self.hook()).as_ref()
+                || (runs_hook(&line, agent)
+                    && DIFF_OPTIONS.iter().any(|option| line.contains(option)) == shows_diff)
         })
     }
 }
@@ -115,6 +123,9 @@ pub fn overlay(old: &Value, new: &Value) -> Value {
         _ => new.clone(),
     }
 }
+
+/// The options of `hashline hook` that show the diff of an edit.
+pub const DIFF_OPTIONS: [&str; 2] = ["--show-diff", "--ask-diff"];
 
 /// Whether a command runs `hashline hook` for any agent.
 pub fn is_own_command(command: &str) -> bool {

@@ -173,14 +173,6 @@ pub const HOSTS: &[Host] = &[
         allow: Allow::Elements(&["mcpServers", SERVER, "autoApprove"], TOOLS),
         ..host(SetupAgent::Kiro, Place(Home, ".kiro"), &["settings/mcp.json"])
     },
-    // https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/
-    Host {
-        program: Some("qwen"),
-        project_files: &[".qwen/settings.json"],
-        has_hooks: true,
-        allow: Allow::Truth(&["mcpServers", SERVER, "trust"]),
-        ..host(SetupAgent::Qwen, Place(Home, ".qwen"), &["settings.json"])
-    },
     // https://docs.github.com/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers
     Host {
         program: Some("copilot"),

@@ -16,9 +16,10 @@ const LIMIT_BYTES: u64 = 16 << 20;
 
 /// The notes for an agent that was set up, as one works in `directory`.
 pub fn of(plan: &Plan, agent: SetupAgent, directory: &Path) -> Vec<String> {
-    let trust = || (agent == SetupAgent::Gemini).then(|| distrust(directory)).flatten();
     let plug_in = || (agent == SetupAgent::Claude).then(|| second_plug_in(plan)).flatten();
-    let notes = [own_tools(agent), permission(plan), trust(), plug_in()].into_iter().flatten();
+    let notes = [own_tools(agent), permission(plan), distrust(agent, directory), plug_in()]
+        .into_iter()
+        .flatten();
     notes.chain(missed_hooks(plan, directory)).collect()
 }
 
@@ -98,23 +99,36 @@ fn permission(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// That Gemini CLI does not trust the directory.
-fn distrust(directory: &Path) -> Option<String> {
-    let home = agents::home().ok()?.join(".gemini");
+/// That the agent does not trust the directory: Gemini CLI checks it unless this is turned off, Qwen
+/// Code if it is turned on.
+fn distrust(agent: SetupAgent, directory: &Path) -> Option<String> {
+    let (name, home, is_checked, variable, command) = match agent {
+        SetupAgent::Gemini => {
+            let (home, variable) =
+                (agents::gemini_directory(None), "GEMINI_CLI_TRUSTED_FOLDERS_PATH");
+            ("Gemini CLI", home, true, variable, "/permissions trust")
+        }
+        SetupAgent::Qwen => {
+            let (home, variable) = (agents::qwen_directory(None), "QWEN_CODE_TRUSTED_FOLDERS_PATH");
+            ("Qwen Code", home, false, variable, "/trust")
+        }
+        _ => return None,
+    };
+    let home = home.ok()?;
     let settings = parsed(&home.join("settings.json"));
-    let is_off = settings["security"]["folderTrust"]["enabled"] == false;
+    let is_checked = settings["security"]["folderTrust"]["enabled"].as_bool().unwrap_or(is_checked);
     let is_set = |name: &str, value: &str| std::env::var(name).is_ok_and(|given| given == value);
-    if is_off || is_set("GEMINI_CLI_TRUST_WORKSPACE", "true") {
+    if !is_checked || (agent == SetupAgent::Gemini && is_set("GEMINI_CLI_TRUST_WORKSPACE", "true"))
+    {
         return None;
     }
-    let named = agents::variable_path("GEMINI_CLI_TRUSTED_FOLDERS_PATH");
-    let rules = parsed(&named.unwrap_or_else(|| home.join("trustedFolders.json")));
+    let rules = agents::variable_path(variable).unwrap_or_else(|| home.join("trustedFolders.json"));
     let directory = std::fs::canonicalize(directory).ok()?;
-    if is_trusted(&rules, &directory) {
+    if is_trusted(&parsed(&rules), &directory) {
         return None;
     }
     Some(format!(
-        "Gemini CLI starts no server in a directory that it does not trust, such as {}. Start it there and trust the folder, or run /permissions trust",
+        "{name} starts no server in a directory that it does not trust, such as {}. Start it there and trust the folder, or run {command}",
         directory.display()
     ))
 }
