@@ -220,10 +220,16 @@ fn is_known_as(agent: Agent, tool: &str, name: &str) -> bool {
 
 /// Why a tool may not be called that `--deny` names, and what to call instead. A file is left to
 /// the agent's own tool where the tools named instead could not edit it: outside of what they
-/// serve, and while the agent only plans, when the one file it may write is its plan.
+/// serve, and while the agent only plans, when the one file it may write is its plan. Then it is the
+/// edit tool that may not be called: not every agent checks this for a tool that the user allowed.
 fn denied(args: &Hook, policy: &Policy, call: &ToolCall<'_>, event: &Value) -> Option<String> {
     let tool = call.tool;
     let is_planning = event.get("permission_mode").is_some_and(|mode| mode == "plan");
+    if is_planning && tool == policy.tools.edit {
+        return Some(format!(
+            "{tool} edits files, which plan mode does not allow. Finish the plan first."
+        ));
+    }
     if is_planning || !args.deny.iter().any(|name| is_known_as(args.agent, tool, name)) {
         return None;
     }

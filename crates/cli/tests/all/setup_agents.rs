@@ -103,7 +103,12 @@ const FILES: [AgentFile; 15] = [
         "/mcpServers",
         Some(("/mcpServers/hashline/autoApprove", r#"["read","search","apply"]"#)),
     ),
-    ("qwen", ".qwen/settings.json", "/mcpServers", Some(("/mcpServers/hashline/trust", "true"))),
+    (
+        "qwen",
+        ".qwen/settings.json",
+        "/mcpServers",
+        Some(("/permissions/allow/2", r#""mcp__hashline__apply""#)),
+    ),
     ("copilot", ".copilot/mcp-config.json", "/mcpServers", None),
     ("junie", ".junie/mcp/mcp.json", "/mcpServers", None),
     ("droid", ".factory/mcp.json", "/mcpServers", None),

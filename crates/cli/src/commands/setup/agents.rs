@@ -172,18 +172,24 @@ pub struct MissingPackage {
     pub path: String,
 }
 
-const CLAUDE_EDIT_TOOL: &str = "mcp__hashline__apply";
+/// The names of the tools in agents that prefix them.
+const PREFIXED_EDIT_TOOL: &str = "mcp__hashline__apply";
 
-const CLAUDE_HOOK: &[&str] = &[
-    "hook",
-    "claude",
-    "--deny=Edit,MultiEdit,Write",
+const PREFIXED_TOOL_NAMES: [&str; 3] = [
     "--read-tool=mcp__hashline__read",
     "--search-tool=mcp__hashline__search",
     "--edit-tool=mcp__hashline__apply",
 ];
 
 const TOOL_NAMES: [&str; 3] = ["--read-tool=read", "--search-tool=search", "--edit-tool=apply"];
+
+/// Where Claude Code and Qwen Code keep the tools that run without a question.
+const ALLOWED: &[&str] = &["permissions", "allow"];
+
+/// The permissions of the tools that change nothing.
+fn allowed_reads() -> [Entry; 2] {
+    ["mcp__hashline__read", "mcp__hashline__search"].map(|tool| text(ALLOWED, tool))
+}
 
 /// The configuration of an agent for the user, or for a project; none if it has none for projects.
 pub fn plan(agent: SetupAgent, project: Option<&Path>, program: &str) -> Result<Option<Plan>> {
@@ -243,34 +249,34 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
         (None, Some(directory)) => directory.join(".claude.json"),
         (None, None) => home()?.join(".claude.json"),
     };
+    let args =
+        [&["hook", "claude", "--deny=Edit,MultiEdit,Write"], &PREFIXED_TOOL_NAMES[..]].concat();
     // The trial has no server.
-    let command = command_line(program, &[CLAUDE_HOOK, &["--if-served"]].concat());
+    let command = command_line(program, &[&args[..], &["--if-served"]].concat());
     let entry = json!({
         "matcher": "Bash|Edit|MultiEdit|Write",
         "hooks": [{"type": "command", "command": command, "timeout": 10}],
     });
-    let allow = |tool: &str| text(&["permissions", "allow"], tool);
     let command = command_line(program, &["hook", "claude", "--annotate"]);
     let after = json!({
         "matcher": "Bash",
         "hooks": [{"type": "command", "command": command, "timeout": 10}],
     });
-    let entries = vec![
+    let mut entries = vec![
         hook(&["hooks", "PreToolUse"], entry, "claude"),
         hook(&["hooks", "PostToolUse"], after.clone(), "claude"),
         hook(&["hooks", "PostToolUseFailure"], after, "claude"),
-        allow("mcp__hashline__read"),
-        allow("mcp__hashline__search"),
     ];
+    entries.extend(allowed_reads());
     let plan = Plan {
         targets: vec![servers(servers_path, program), json_file(settings, entries)],
-        hook: Some((CLAUDE_HOOK.to_vec(), tool_call("PreToolUse", "Bash"))),
+        hook: Some((args, tool_call("PreToolUse", "Bash"))),
         has_server: true,
-        allow: Allow::Elements(&["permissions", "allow"], &[CLAUDE_EDIT_TOOL]),
-        diff_tool: Some(CLAUDE_EDIT_TOOL),
+        allow: Allow::Elements(ALLOWED, &[PREFIXED_EDIT_TOOL]),
+        diff_tool: Some(PREFIXED_EDIT_TOOL),
         edit_hooks: Some(EditHooks {
             tools: &["Edit", "MultiEdit", "Write"],
-            ours: CLAUDE_EDIT_TOOL,
+            ours: PREFIXED_EDIT_TOOL,
             project_files: &[".claude/settings.json", ".claude/settings.local.json"],
         }),
         settings: 1,
@@ -331,20 +337,24 @@ fn cursor(project: Option<&Path>, program: &str) -> Result<Plan> {
 
 fn gemini(project: Option<&Path>, program: &str) -> Result<Plan> {
     let args = hook_args("gemini", "--deny=Edit,Write");
-    let command = command_line(program, &args);
     let entry = json!({
         "matcher": "run_shell_command|replace|write_file",
-        "hooks": [{"type": "command", "command": command}],
+        "hooks": [{"type": "command", "command": command_line(program, &args)}],
     });
-    let path = gemini_directory(project)?.join("settings.json");
+    let mut target = servers(gemini_directory(project)?.join("settings.json"), program);
+    target.entries.push(hook(&["hooks", "BeforeTool"], entry, "gemini"));
+    let event = tool_call("BeforeTool", "run_shell_command");
     Ok(Plan {
-        hook: Some((args, tool_call("BeforeTool", "run_shell_command"))),
+        targets: vec![target],
+        hook: Some((args, event)),
+        has_server: true,
+        allow: Allow::Truth(&["mcpServers", SERVER, "trust"]),
         edit_hooks: Some(EditHooks {
             tools: &["replace", "write_file"],
             ours: "mcp_hashline_apply",
             project_files: &[".gemini/settings.json"],
         }),
-        ..trusted_server(path, program, hook(&["hooks", "BeforeTool"], entry, "gemini"))
+        ..Plan::default()
     })
 }
 
@@ -353,41 +363,36 @@ pub fn gemini_directory(project: Option<&Path>) -> Result<PathBuf> {
     directory(project, "", ".gemini")
 }
 
-/// Qwen Code was made from Gemini CLI, and its hooks from those of Claude Code.
+/// Qwen Code was made from Gemini CLI, and its hooks and permissions after those of Claude Code.
 fn qwen(project: Option<&Path>, program: &str) -> Result<Plan> {
-    let args = hook_args("qwen", "--deny=Edit,Write");
-    let command = command_line(program, &args);
+    let args = [&["hook", "qwen", "--deny=Edit,Write"], &PREFIXED_TOOL_NAMES[..]].concat();
     let entry = json!({
-        "matcher": "^(run_shell_command|edit|write_file)$",
-        "hooks": [{"type": "command", "command": command}],
+        "matcher": format!("^(run_shell_command|edit|write_file|{PREFIXED_EDIT_TOOL})$"),
+        "hooks": [{"type": "command", "command": command_line(program, &args)}],
     });
-    let path = qwen_directory(project)?.join("settings.json");
+    let mut server = server(program);
+    // Otherwise the model has to search for the tools that the hook names.
+    server["alwaysLoadTools"] = true.into();
+    let mut entries =
+        vec![key(&["mcpServers", SERVER], server), hook(&["hooks", "PreToolUse"], entry, "qwen")];
+    entries.extend(allowed_reads());
     Ok(Plan {
+        targets: vec![json_file(qwen_directory(project)?.join("settings.json"), entries)],
         hook: Some((args, tool_call("PreToolUse", "run_shell_command"))),
+        has_server: true,
+        allow: Allow::Elements(ALLOWED, &[PREFIXED_EDIT_TOOL]),
         edit_hooks: Some(EditHooks {
             tools: &["edit", "write_file"],
-            ours: "mcp__hashline__apply",
+            ours: PREFIXED_EDIT_TOOL,
             project_files: &[".qwen/settings.json"],
         }),
-        ..trusted_server(path, program, hook(&["hooks", "PreToolUse"], entry, "qwen"))
+        ..Plan::default()
     })
 }
 
 /// Where Qwen Code keeps the settings of the user, or of a project.
 pub fn qwen_directory(project: Option<&Path>) -> Result<PathBuf> {
     directory(project, "QWEN_HOME", ".qwen")
-}
-
-/// One file with the server and a hook. The server's tools run without a question if it is trusted.
-fn trusted_server(path: PathBuf, program: &str, hook: Entry) -> Plan {
-    let mut target = servers(path, program);
-    target.entries.push(hook);
-    Plan {
-        targets: vec![target],
-        has_server: true,
-        allow: Allow::Truth(&["mcpServers", SERVER, "trust"]),
-        ..Plan::default()
-    }
 }
 
 fn opencode(project: Option<&Path>, program: &str) -> Result<Plan> {
