@@ -192,6 +192,27 @@ test('the shell and the tools that edit by text cannot access files', { skip }, 
   })
 })
 
+test('regression: no edit of the server while Claude Code plans', { skip }, () => {
+  /** @type {Setup} */
+  const setup = async (claude, dir) => [
+    ...(await byFolder(claude, dir)),
+    '--permission-mode',
+    'plan',
+  ]
+  /** @type {Step[]} */
+  const steps = [
+    (turn) => call(nameOf(turn, 'read'), { path: 'greet.js' }),
+    (turn) => setLine(turn, anchorOf(turn.results[0], '|  return'), "  return 'Hi, ' + name"),
+    ({ results: [refused] }) => {
+      assert.match(refused, /plan mode does not allow/)
+      return { text: 'Done.' }
+    },
+  ]
+  const check = (/** @type {string} */ dir) =>
+    assert.equal(readFileSync(join(dir, 'greet.js'), 'utf8'), SOURCE)
+  return withAgent(steps, programDirectory(), check, setup)
+})
+
 /**
  * Runs Claude Code in a terminal of its own, with a prompt as its argument.
  * @param {Step[] | Step} steps

@@ -66,7 +66,7 @@ fn tried(call: &Call<'_>, args: &Hook, event: &Value) -> Option<ToolResult> {
     let policy = args.guard.policy();
     let is_edit =
         text("hook_event_name")? == "PreToolUse" && text("tool_name")? == policy.tools.edit;
-    // While it plans, the agent itself refuses the call.
+    // While it plans, the agent or the hook with --deny refuses the call.
     if !is_edit || text("permission_mode") == Some("plan") {
         return None;
     }

@@ -254,7 +254,7 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
     // The trial has no server.
     let command = command_line(program, &[&args[..], &["--if-served"]].concat());
     let entry = json!({
-        "matcher": "Bash|Edit|MultiEdit|Write",
+        "matcher": format!("Bash|Edit|MultiEdit|Write|{PREFIXED_EDIT_TOOL}"),
         "hooks": [{"type": "command", "command": command, "timeout": 10}],
     });
     let command = command_line(program, &["hook", "claude", "--annotate"]);
