@@ -236,13 +236,23 @@ fn denied(args: &Hook, policy: &Policy, call: &ToolCall<'_>, event: &Value) -> O
     let Policy { tools, roots, cwd, .. } = policy;
     let serves = serves(roots);
     let cwd = cwd.as_ref().or(roots.first()).map_or("", String::as_str);
-    let is_served = |file: &&str| serves(&Path::new(cwd).join(file).to_string_lossy());
+    let is_served = |file: &&str| {
+        serves(&Path::new(cwd).join(file).to_string_lossy()) && !may_be_plan(args.agent, cwd, file)
+    };
     if !call.files.is_empty() && !call.files.iter().any(is_served) {
         return None;
     }
     let is_reading = tool.to_ascii_lowercase().contains("read");
     let instead = if is_reading { &tools.read } else { &tools.edit };
     Some(format!("{tool} is not allowed here. Use {instead}."))
+}
+
+/// Whether Gemini CLI may mean a file in its directory of plans: while it plans, it takes relative
+/// paths so, and its events do not say that it plans. A new file needs no anchors.
+fn may_be_plan(agent: Agent, cwd: &str, file: &str) -> bool {
+    let path = Path::new(file);
+    let is_name = path.is_relative() && path.extension().is_some_and(|end| end == "md");
+    agent == Agent::Gemini && is_name && !Path::new(cwd).join(path).exists()
 }
 
 /// Why the guard refuses the command of a call, and what to call instead.

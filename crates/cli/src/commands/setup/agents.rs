@@ -336,7 +336,14 @@ fn cursor(project: Option<&Path>, program: &str) -> Result<Plan> {
 }
 
 fn gemini(project: Option<&Path>, program: &str) -> Result<Plan> {
-    let args = hook_args("gemini", "--deny=Edit,Write");
+    let args = vec![
+        "hook",
+        "gemini",
+        "--deny=Edit,Write",
+        "--read-tool=mcp_hashline_read",
+        "--search-tool=mcp_hashline_search",
+        "--edit-tool=mcp_hashline_apply",
+    ];
     let entry = json!({
         "matcher": "run_shell_command|replace|write_file",
         "hooks": [{"type": "command", "command": command_line(program, &args)}],
