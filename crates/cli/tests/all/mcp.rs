@@ -722,7 +722,8 @@ fn the_client_names_the_roots() {
 }
 
 /// Agents cut long answers, and what they had cut counted as shown: Claude Code keeps 50,000
-/// characters of an answer and 10,000 of an error, Codex 10,000 bytes of any.
+/// characters of an answer and 10,000 of an error, Codex 10,000 bytes of any, Qwen Code 25,000
+/// characters, pi 20 KiB.
 #[test]
 fn regression_answers_are_no_longer_than_the_client_takes() {
     let text: String =
@@ -736,6 +737,8 @@ fn regression_answers_are_no_longer_than_the_client_takes() {
     for (name, args, answer_bytes, error_bytes) in [
         ("claude-code", &[][..], 50_000, 10_000),
         ("codex-mcp-client", &[], 10_000, 10_000),
+        ("qwen-cli-mcp-client-hashline", &[], 25_000, 10_000),
+        ("pi", &[], 20_480, 10_000),
         ("unknown", &[], 50_000, 10_000),
         ("unknown", &["--max-answer-bytes", "5000"], 7_500, 7_500),
     ] {

@@ -8,7 +8,7 @@ use hashline_tools::AnswerLimits;
 
 /// The limits for all other clients: what the strictest of the common ones accepts. Cursor is one of
 /// them: its service sets `mcpFileOutputThresholdBytes` (@cursor/sdk 1.0.18), above which a result
-/// goes to a file. pi has no MCP client, and oh-my-pi (18.1.21, `mcp/tool-bridge.ts`) cuts nothing.
+/// goes to a file. oh-my-pi (18.1.21, `mcp/tool-bridge.ts`) cuts nothing.
 const MOST: AnswerLimits = AnswerLimits { answer_bytes: 40_000, error_bytes: 8_000, lines: LINES };
 
 const LINES: usize = ANSWER_LIMIT_LINES as usize;
@@ -24,7 +24,7 @@ struct Host {
     limits: AnswerLimits,
 }
 
-const HOSTS: [Host; 4] = [
+const HOSTS: [Host; 6] = [
     // Seen in @anthropic-ai/claude-code 2.1.332: results over 50,000 characters go to a file, and
     // errors over about 10,000 characters are cut in the middle.
     Host { name: "claude", limits: MOST },
@@ -39,6 +39,11 @@ const HOSTS: [Host; 4] = [
         name: "gemini",
         limits: AnswerLimits { answer_bytes: 37_000, error_bytes: 37_000, ..MOST },
     },
+    // Seen in @qwen-code/qwen-code 0.24.4, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: results over
+    // 25,000 characters go to a file.
+    Host { name: "qwen", limits: AnswerLimits { answer_bytes: 23_000, ..MOST } },
+    // @earendil-works/pi-mcp 1.6.0, `MCP_OUTPUT_MAX_BYTES`: 20 KiB; it cuts the middle.
+    Host { name: "pi", limits: AnswerLimits { answer_bytes: 19_000, ..MOST } },
     // opencode 1.18.33, `Truncate`: keeps 2,000 lines and 51,200 bytes, and an answer has notes in
     // addition to its lines.
     Host { name: "opencode", limits: AnswerLimits { lines: 1_900, ..MOST } },
