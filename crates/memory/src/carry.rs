@@ -20,7 +20,7 @@
 //!
 //! If leading or trailing whitespace has changed, the texts are also compared without it, by the
 //! same rule. A block that only this finds must be next to a line that was next to it before, and
-//! re-indented as that line is.
+//! re-indented as that line is, or nested as before between both.
 //!
 //! If punctuation has changed as well, few lines are kept. Then the texts are compared by letters
 //! and digits only. A block found this way must be equal except for leading and trailing
@@ -216,8 +216,8 @@ impl<'a> Carry<'a> {
     }
 
     /// Whether a block is next to a line that was next to it before, and was re-indented like the
-    /// line above or below it. Otherwise it may be another one: statements are equal at several
-    /// depths where whitespace does not count.
+    /// line above or below it, or is nested as before. Otherwise it may be another one: statements
+    /// are equal at several depths where whitespace does not count.
     fn is_with_neighbour(
         &self,
         compared: &Comparison<'_>,

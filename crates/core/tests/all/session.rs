@@ -626,6 +626,29 @@ fn a_file_that_another_one_has_replaced_is_not_edited_by_a_line_that_both_have()
 }
 
 #[test]
+fn regression_a_file_of_which_most_is_left_was_not_replaced() {
+    // All lines that are left are edited.
+    let edit = json!({
+        "op": "delete", "path": "a.rs",
+        "start_anchor": anchor(1, "line 1"), "end_anchor": anchor(15, "line 15"),
+    });
+    let changed = |at: u64| if at > 15 { format!("other {at}\n") } else { format!("line {at}\n") };
+    let new: String = (1..=20).map(changed).collect();
+    let (scene, _) = after_others("a.rs", &numbered(20), &new, edit);
+    assert_eq!(scene.content("a.rs"), (16..=20).map(changed).collect::<String>());
+    // Of the lines that were shown, few are left; of the file, most are.
+    let scene = Scene::new(&[("f", &numbered(100))]);
+    scene.read_lines("f", Some(48), Some(6));
+    let changed = |at: u64| match at {
+        48..=49 | 52..=53 => format!("other {at}\n"),
+        at => format!("line {at}\n"),
+    };
+    scene.write("f", &(1..=100).map(changed).collect::<String>());
+    scene.apply(json!([set(50, "line 50", "edited")]));
+    assert!(scene.content("f").contains("other 49\nedited\nline 51\n"));
+}
+
+#[test]
 fn a_small_file_that_another_one_has_replaced_is_not_edited_by_its_one_equal_line() {
     let line = "use std::collections::HashMap;";
     let edit = json!({

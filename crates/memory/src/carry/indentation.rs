@@ -21,6 +21,9 @@ const NEAR_DISTANCE_LINES: usize = 400;
 /// The most lines of an operation that are compared one by one.
 const BLOCK_LINES: usize = 2_000;
 
+/// The most lines of an operation whose parents are compared.
+const NESTED_LINES: usize = 200;
+
 /// The most spaces of one unit.
 const UNIT_LIMIT: usize = 8;
 
@@ -285,18 +288,59 @@ pub(super) fn is_alike(
     let is_first = (lines.start, now) == (0, 0);
     let is_last = (lines.end, end) == (exact.old.len(), exact.new.len());
     let all: Vec<&Pair> = above.iter().chain(&block).chain(&below).collect();
-    (is_first || above.is_some())
+    lines.len() <= NESTED_LINES
+        && (is_first || above.is_some())
         && (is_last || below.is_some())
         && all.windows(2).all(|pair| is_nested_as_before(pair[0], pair[1]))
+        && has_same_parents(exact, compared, (lines, now))
 }
 
-/// Whether a line is still deeper, as deep, or less deep than another one. Formatters of YAML
+/// Whether a line is still deeper, as deep, or less deep than the line above it. Formatters of YAML
 /// indent items and mappings by different widths.
-fn is_nested_as_before(one: &Pair, other: &Pair) -> bool {
+fn is_nested_as_before(above: &Pair, line: &Pair) -> bool {
     let are_spaces = |pair: &Pair| !pair.old.contains('\t') && !pair.new.contains('\t');
-    are_spaces(one)
-        && are_spaces(other)
-        && one.old.len().cmp(&other.old.len()) == one.new.len().cmp(&other.new.len())
+    are_spaces(above)
+        && are_spaces(line)
+        && above.old.len().cmp(&line.old.len()) == above.new.len().cmp(&line.new.len())
+}
+
+/// Whether the parent of each line of a block, the next line above that is indented less, is still
+/// the same: below the end of two nested blocks, a line can move into the outer one.
+fn has_same_parents(
+    exact: &Comparison<'_>,
+    compared: &Comparison<'_>,
+    (lines, now): (Range<usize>, usize),
+) -> bool {
+    lines.clone().zip(now..).all(|(at, now_at)| {
+        let old = parent(|line| exact.line(line), at);
+        let new = parent(|line| exact.new_line(line), now_at);
+        match (old, new) {
+            (Ok(None), Ok(None)) => true,
+            (Ok(Some(old)), Ok(Some(new))) if lines.contains(&old) => {
+                old - lines.start == new.wrapping_sub(now)
+            }
+            (Ok(Some(old)), Ok(Some(new))) => compared.kept(old) == Some(new),
+            _ => false,
+        }
+    })
+}
+
+/// A parent is too far away.
+struct IsFar;
+
+fn parent<'t>(text: impl Fn(usize) -> &'t [u8], at: usize) -> Result<Option<usize>, IsFar> {
+    let depth = indentation(text(at)).len();
+    if depth == 0 {
+        return Ok(None);
+    }
+    let first = at.saturating_sub(NEAR_DISTANCE_LINES);
+    let is_parent = |&line: &usize| {
+        !text(line).trim_ascii().is_empty() && indentation(text(line)).len() < depth
+    };
+    match (first..at).rev().find(is_parent) {
+        None if first > 0 => Err(IsFar),
+        found => Ok(found),
+    }
 }
 
 /// The change that explains all lines of an operation; if both do, the one that explains more of

@@ -118,6 +118,16 @@ fn lines_that_are_nested_as_before_between_two_lines_are_found() {
     assert_eq!(moved.block(3, 3), None);
 }
 
+#[test]
+fn regression_a_line_that_moved_into_the_block_above_it_is_not_found() {
+    let old = "def all():\n    for one in many:\n        if one:\n            use(one)\n    finish_all()\nother()\n";
+    let new = old.replace("    finish_all()", "        finish_all()");
+    assert_eq!(carry(old, &new).block(5, 5), None);
+    // Also if all lines are re-indented at the same time.
+    let new = "def all():\n   for one in many:\n      if one:\n            use(one)\n      finish_all()\nother()\n";
+    assert_eq!(carry(old, new).block(5, 5), None);
+}
+
 fn texts(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|&line| line.to_owned()).collect()
 }

@@ -29,8 +29,9 @@ pub use unknown::UnknownLines;
 /// One in this many known lines must be left in a text that another process wrote.
 const ENOUGH_LEFT_SHARE: u64 = 10;
 
-/// With fewer known lines around an edit, any of them can have changed.
-const FEW_LINES: u64 = 4;
+/// If fewer known lines are left than this, the text must have another line that is left. With
+/// fewer other lines than this, all of them can have changed.
+const FEW_LINES: usize = 4;
 
 /// What to do with lines that were never shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -100,11 +101,23 @@ impl Block {
     }
 }
 
-/// How many of some lines of a text are left in another.
-#[derive(Clone, Copy, Debug, Default)]
+/// What is left of a text in another one.
 struct Left {
-    all: u64,
-    left: u64,
+    /// Enough of the known lines are.
+    is_enough: bool,
+    /// If hardly a known line is left: the first lines of the whole text that are left, and how
+    /// many are not, both up to [`FEW_LINES`].
+    few: Option<(Vec<u64>, usize)>,
+}
+
+impl Left {
+    /// Whether a line is left that is not edited. In a text of a few lines, none need be.
+    fn has_other_than(&self, edited: Block) -> bool {
+        self.few.as_ref().is_none_or(|(kept, gone)| {
+            *gone < FEW_LINES
+                || kept.iter().any(|line| !(edited.first..=edited.last).contains(line))
+        })
+    }
 }
 
 /// How a place was found.
@@ -212,8 +225,8 @@ pub struct Locator<'a> {
     cancel: &'a Cancel,
     carries: HashMap<(u128, u128), Carry<'a>>,
     known: HashMap<usize, Knowledge>,
-    /// Whether enough known lines of one text are left in another one.
-    left: HashMap<(u128, u128), Left>,
+    /// What is left of the known lines of a lineage, by its index, in another text.
+    left: HashMap<(usize, u128, u128), Left>,
     /// The computed tags of texts.
     tags: HashMap<u128, Tag>,
 }
@@ -582,8 +595,8 @@ impl<'a> Locator<'a> {
     }
 
     /// Refuses if too few of the known lines of a lineage's tip are left in a text. A different
-    /// file with the same name can have a few equal lines by accident: those of the edit itself
-    /// say nothing.
+    /// file with the same name can have a few equal lines by accident, and the edited lines are
+    /// among them.
     fn check_enough_left(
         &mut self,
         at: usize,
@@ -594,41 +607,45 @@ impl<'a> Locator<'a> {
         if from == to {
             return Ok(());
         }
-        let known = self.known(at).lines.clone();
-        let counted = match self.left.get(&(from, to)) {
-            Some(&counted) => counted,
+        let left = match self.left.get(&(at, from, to)) {
+            Some(left) => left,
             None => {
-                let lines = known.ranges().iter().flat_map(Range::clone);
-                let counted = self.count_left(from, to, lines)?;
-                *self.left.entry((from, to)).or_insert(counted)
+                let left = self.count_left(at, from, to)?;
+                self.left.entry((at, from, to)).or_insert(left)
             }
         };
-        let lines = (edited.first..=edited.last).filter(|&line| known.contains(line));
-        let inside = self.count_left(from, to, lines)?;
-        let (all, left) = (counted.all - inside.all, counted.left - inside.left);
-        let is_left = left * ENOUGH_LEFT_SHARE >= all || all < FEW_LINES;
-        if is_left { Ok(()) } else { Err(Reason::Replaced) }
+        if left.is_enough && left.has_other_than(edited) { Ok(()) } else { Err(Reason::Replaced) }
     }
 
-    /// Counts those of some lines of a text that say enough.
-    fn count_left(
-        &mut self,
-        from: u128,
-        to: u128,
-        lines: impl Iterator<Item = u64>,
-    ) -> Result<Left, Reason> {
+    fn count_left(&mut self, at: usize, from: u128, to: u128) -> Result<Left, Reason> {
+        let known = self.known(at).lines.clone();
         let body = self.body(from);
         let carry = self.carry_between(from, to)?;
-        let mut count = Left::default();
-        for line in lines {
+        let (mut all, mut left) = (0u64, 0u64);
+        for line in known.ranges().iter().flat_map(Range::clone) {
             // The known lines may go past the end.
             let Some(text) = body.and_then(|body| body.line(line)) else { break };
             if says_enough(text) {
-                count.all += 1;
-                count.left += u64::from(carry.kept(line).is_some());
+                all += 1;
+                left += u64::from(carry.kept(line).is_some());
             }
         }
-        Ok(count)
+        let is_enough = left * ENOUGH_LEFT_SHARE >= all;
+        if !is_enough || left >= FEW_LINES as u64 {
+            return Ok(Left { is_enough, few: None });
+        }
+        let (mut kept, mut gone) = (Vec::new(), Vec::new());
+        for (line, text) in (1..).zip(body.iter().flat_map(Body::lines)) {
+            if says_enough(text) {
+                let list = if carry.kept(line).is_some() { &mut kept } else { &mut gone };
+                list.push(line);
+                list.truncate(FEW_LINES);
+            }
+            if kept.len() == FEW_LINES {
+                break;
+            }
+        }
+        Ok(Left { is_enough, few: Some((kept, gone.len())) })
     }
 
     fn compare(
