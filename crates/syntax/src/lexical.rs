@@ -337,7 +337,10 @@ fn directive(line: &[u8]) -> Option<Condition> {
     }
 }
 
+/// Whether a condition is `0` or `false`.
 fn is_never(line: &[u8]) -> bool {
-    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    words.next_back() == Some(b"0")
+    let words = line[1..].trim_ascii_start();
+    let length = words.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let condition = words[length..].split(|&byte| byte == b'/').next().unwrap_or_default();
+    matches!(condition.trim_ascii(), b"0" | b"(0)" | b"false")
 }

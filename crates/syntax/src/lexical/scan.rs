@@ -2,11 +2,12 @@
 //! number of times.
 
 mod extra;
+mod opened;
 mod quoted;
 
 use memchr::memmem;
 
-use super::table::{Extra, Lexicon, Quote};
+use super::table::{Extra, Lexicon};
 use super::token::{Kind, Token};
 use crate::budget::Meter;
 use crate::pairs::FAULTS_LIMIT;
@@ -48,6 +49,30 @@ pub(crate) fn scan(text: &[u8], lexicon: &'static Lexicon, meter: &Meter<'_>) ->
     scanner.out
 }
 
+/// Where the bracket at an offset is closed, by the tokens of a language.
+pub(crate) fn end_of_brackets(
+    text: &[u8],
+    from: usize,
+    lexicon: &'static Lexicon,
+) -> Option<usize> {
+    let mut scanner = Scanner::new(text, lexicon);
+    (scanner.at, scanner.is_line_start) = (from, false);
+    let (mut depth, mut read) = (0_usize, 0);
+    while scanner.at < text.len() {
+        scanner.next();
+        for token in &scanner.out.tokens[read..] {
+            match token.kind {
+                Kind::Open => depth += 1,
+                Kind::Close if depth == 1 => return Some(token.end()),
+                Kind::Close => depth -= 1,
+                _ => {}
+            }
+        }
+        read = scanner.out.tokens.len();
+    }
+    None
+}
+
 /// A position in a text.
 struct Scanner<'a> {
     text: &'a [u8],
@@ -57,6 +82,8 @@ struct Scanner<'a> {
     is_line_start: bool,
     /// The ends of heredocs that begin after this line.
     heredocs: Vec<extra::Heredoc>,
+    /// The number of open conditions of the preprocessor.
+    conditions: usize,
     /// The `$tag$` that is open.
     dollars: Option<&'a [u8]>,
     /// The last line of each text, of those that may end heredocs. Computed on demand.
@@ -73,6 +100,7 @@ impl<'a> Scanner<'a> {
             at: 0,
             is_line_start: true,
             heredocs,
+            conditions: 0,
             dollars: None,
             last_lines: None,
             out,
@@ -142,7 +170,7 @@ impl<'a> Scanner<'a> {
                 self.heredoc_bodies();
             }
             _ if byte.is_ascii_whitespace() => self.at += 1,
-            _ if self.extra() || self.comment() || self.quoted() => {}
+            _ if self.extra() || self.comment() || self.prose() || self.quoted() => {}
             b'\\' if self.has(Extra::Continuations) || self.has(Extra::Shell) => {
                 // An escaped character, or a line that continues.
                 self.at += 1;
@@ -208,10 +236,28 @@ impl<'a> Scanner<'a> {
         }
         let is_line = lexicon.line_comments.iter().any(|open| rest.starts_with(open.as_bytes()));
         if is_line && self.begins_line_comment() {
-            self.until_line_end(Kind::Comment);
+            self.line_comment();
             return true;
         }
         false
+    }
+
+    /// A comment until the end of the line, or of the lines that `\` continues.
+    fn line_comment(&mut self) {
+        let start = self.at;
+        while self.has(Extra::Preprocessor) {
+            let end = self.line_end(self.at);
+            let line = &self.text[start..end];
+            if end == self.text.len() || !line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\")
+            {
+                break;
+            }
+            self.at = end + 1;
+        }
+        let end = self.line_end(self.at);
+        let length = self.text[start..end].trim_ascii_end().len();
+        self.at = start;
+        self.push(Kind::Comment, start + length);
     }
 
     fn nested_comment(&mut self, open: &[u8], close: &[u8]) {
@@ -236,27 +282,17 @@ impl<'a> Scanner<'a> {
     }
 
     fn quoted(&mut self) -> bool {
-        let rest = self.rest();
-        let is_open = |quote: &&Quote| rest.starts_with(quote.open.as_bytes());
-        let Some(quote) = self.lexicon.quotes.iter().find(is_open) else { return false };
-        if quote.is_character && quoted::character_end(rest).is_none() {
-            return false;
-        }
-        self.text_in(quote, quote.open.len());
-        true
-    }
-
-    /// A text whose opening quote has been recognized.
-    fn text_in(&mut self, quote: &Quote, skipped: usize) {
-        let kind = if quote.is_name { Kind::Word } else { Kind::Text };
-        match quoted::end_of(self.text, self.at + skipped, quote, self.lexicon) {
+        let Some(opened) = opened::opened(self.text, self.at, self.lexicon) else { return false };
+        let kind = if opened.is_name() { Kind::Word } else { Kind::Text };
+        match quoted::end_of(self.text, self.at + opened.length, opened, self.lexicon) {
             Some(end) => self.push(kind, end),
-            None if quote.is_multiline => self.unterminated(kind),
+            None if opened.is_multiline() => self.unterminated(kind),
             None => {
                 let end = self.line_end(self.at).max(self.at + 1);
                 self.out.add_unterminated(self.at, false);
                 self.push(kind, end);
             }
         }
+        true
     }
 }

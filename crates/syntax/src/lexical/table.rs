@@ -32,10 +32,25 @@ pub(crate) struct Quote {
     pub is_multiline: bool,
     /// Code within the text: what opens it, and what closes it.
     pub codes: &'static [(&'static str, u8)],
+    pub marks: Marks,
     /// A quote in this row only if exactly one character follows: `'a'`, `'\n'`.
     pub is_character: bool,
     /// Whether it is a name, not a text.
     pub is_name: bool,
+}
+
+/// Marks that precede a quote.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marks {
+    None,
+    /// As many `#` before it as after the closing one, and after the `\` of code: `#"\#(a)"#`.
+    Around,
+    /// As many `$` as braces begin code, and any number of quotes: `$$""""{{a}}""""`.
+    Braces,
+    /// As many `$` as begin code: `$$"$${a}"`.
+    Dollars,
+    /// Letters, without which there is no code: `s"${a}"`.
+    Letters,
 }
 
 /// How a text contains its closing quote.
@@ -79,6 +94,8 @@ pub(crate) enum Extra {
     Shell,
     /// `/…/` where a value is expected.
     Slashes,
+    /// `/…/` in a line where a value is expected.
+    RegexesInLines,
     /// `\` at the end of a line continues it.
     Continuations,
     /// `'` within numbers.
@@ -153,6 +170,7 @@ const fn quote(open: &'static str, close: &'static str, escape: Escape) -> Quote
         escape,
         is_multiline: false,
         codes: &[],
+        marks: Marks::None,
         is_character: false,
         is_name: false,
     }
@@ -164,6 +182,10 @@ const fn long(open: &'static str, close: &'static str, escape: Escape) -> Quote 
 
 const fn with(codes: &'static [(&'static str, u8)], quote: Quote) -> Quote {
     Quote { codes, ..quote }
+}
+
+const fn marked(marks: Marks, quote: Quote) -> Quote {
+    Quote { marks, ..quote }
 }
 
 const fn name(quote: Quote) -> Quote {
@@ -180,9 +202,12 @@ const SINGLE: Quote = quote("'", "'", BACKSLASH);
 const CHARACTER: Quote = Quote { is_character: true, ..SINGLE };
 const LONG_DOUBLE: Quote = long("\"", "\"", BACKSLASH);
 const LONG_SINGLE: Quote = long("'", "'", BACKSLASH);
+const LONG_TRIPLE: Quote = long("\"\"\"", "\"\"\"", Escape::None);
+const QUOTED_NAME: Quote = name(quote("`", "`", Escape::None));
 const BACKTICK: Quote = long("`", "`", BACKSLASH);
 const DOLLAR_BRACE: &[(&str, u8)] = &[("${", b'}')];
 const HASH_BRACE: &[(&str, u8)] = &[("#{", b'}')];
+const BACKSLASH_PARENTHESIS: &[(&str, u8)] = &[("\\(", b')')];
 const BRACE: &[(&str, u8)] = &[("{", b'}')];
 const IN_PHP: &[(&str, u8)] = &[("{$", b'}'), ("${", b'}')];
 const IN_SHELL: &[(&str, u8)] = &[("$(", b')'), ("${", b'}')];
@@ -239,9 +264,7 @@ pub(crate) static CPP: Lexicon = Lexicon {
 
 pub(crate) static CSHARP: Lexicon = Lexicon {
     quotes: &[
-        with(BRACE, long("$\"\"\"", "\"\"\"", Escape::None)),
-        long("$$\"\"\"", "\"\"\"", Escape::None),
-        long("\"\"\"", "\"\"\"", Escape::None),
+        marked(Marks::Braces, LONG_TRIPLE),
         with(BRACE, long("$@\"", "\"", Escape::Doubled)),
         with(BRACE, long("@$\"", "\"", Escape::Doubled)),
         long("@\"", "\"", Escape::Doubled),
@@ -302,35 +325,29 @@ pub(crate) static RUBY: Lexicon = Lexicon {
     ..C_LIKE
 };
 
-/// What Kotlin and Scala share.
-const KOTLIN_LIKE: Lexicon = Lexicon {
+pub(crate) static KOTLIN: Lexicon = Lexicon {
     has_nested_comments: true,
     quotes: &[
-        with(DOLLAR_BRACE, long("\"\"\"", "\"\"\"", Escape::None)),
-        with(DOLLAR_BRACE, DOUBLE),
+        marked(Marks::Dollars, with(DOLLAR_BRACE, LONG_TRIPLE)),
+        marked(Marks::Dollars, with(DOLLAR_BRACE, DOUBLE)),
         CHARACTER,
-        name(quote("`", "`", Escape::None)),
+        QUOTED_NAME,
     ],
     ends: Ends::Lines,
     attributes: Attributes::At,
+    definitions: &["class", "interface", "object", "fun", "typealias"],
     ..C_LIKE
 };
-
-pub(crate) static KOTLIN: Lexicon =
-    Lexicon { definitions: &["class", "interface", "object", "fun", "typealias"], ..KOTLIN_LIKE };
 
 pub(crate) static SWIFT: Lexicon = Lexicon {
     has_nested_comments: true,
     quotes: &[
-        long("#\"\"\"", "\"\"\"#", Escape::None),
         long("#/", "/#", BACKSLASH),
-        with(&[("\\(", b')')], long("\"\"\"", "\"\"\"", BACKSLASH)),
-        quote("##\"", "\"##", Escape::None),
-        quote("#\"", "\"#", Escape::None),
-        with(&[("\\(", b')')], DOUBLE),
-        name(quote("`", "`", Escape::None)),
+        marked(Marks::Around, with(BACKSLASH_PARENTHESIS, long("\"\"\"", "\"\"\"", BACKSLASH))),
+        marked(Marks::Around, with(BACKSLASH_PARENTHESIS, DOUBLE)),
+        QUOTED_NAME,
     ],
-    extras: &[Extra::Directives],
+    extras: &[Extra::Directives, Extra::RegexesInLines],
     ends: Ends::Lines,
     attributes: Attributes::At,
     definitions: &[
@@ -439,8 +456,16 @@ pub(crate) static DART: Lexicon = Lexicon {
     ..C_LIKE
 };
 
-pub(crate) static SCALA: Lexicon =
-    Lexicon { definitions: &["class", "object", "trait", "def", "enum", "given"], ..KOTLIN_LIKE };
+pub(crate) static SCALA: Lexicon = Lexicon {
+    quotes: &[
+        marked(Marks::Letters, with(DOLLAR_BRACE, LONG_TRIPLE)),
+        marked(Marks::Letters, with(DOLLAR_BRACE, DOUBLE)),
+        CHARACTER,
+        QUOTED_NAME,
+    ],
+    definitions: &["class", "object", "trait", "def", "enum", "given"],
+    ..KOTLIN
+};
 
 pub(crate) static ELIXIR: Lexicon = Lexicon {
     line_comments: &["#"],
@@ -483,6 +508,13 @@ pub(crate) static GROOVY: Lexicon = Lexicon {
     ends: Ends::Lines,
     attributes: Attributes::At,
     definitions: &["class", "interface", "trait", "enum", "def", "task"],
+    ..C_LIKE
+};
+
+/// Expressions of JavaScript, in templates.
+pub(crate) static JAVASCRIPT: Lexicon = Lexicon {
+    quotes: &[with(DOLLAR_BRACE, BACKTICK), DOUBLE, SINGLE],
+    extras: &[Extra::RegexesInLines],
     ..C_LIKE
 };
 

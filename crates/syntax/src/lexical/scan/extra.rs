@@ -79,6 +79,7 @@ impl<'a> Scanner<'a> {
                         self.regex();
                     }
                 }
+                Extra::RegexesInLines => self.regex_in_line(),
                 Extra::BackslashLines => {
                     if self.rest().starts_with(br"\\") {
                         self.until_line_end(Kind::Text);
@@ -131,7 +132,18 @@ impl<'a> Scanner<'a> {
         }
         let line = self.text[self.at..end].trim_ascii_end();
         self.push(Kind::Directive, self.at + line.len());
-        if directive(line).is_some_and(|one| one == Condition::If) && is_never(line) {
+        self.after_directive(line);
+    }
+
+    /// Counts conditions, and skips the lines of a branch that is never code.
+    fn after_directive(&mut self, line: &[u8]) {
+        let Some(condition) = directive(line) else { return };
+        match condition {
+            Condition::If => self.conditions += 1,
+            Condition::Else => {}
+            Condition::End => self.conditions = self.conditions.saturating_sub(1),
+        }
+        if condition != Condition::End && is_never(line) {
             self.dead_branch();
         }
     }
@@ -161,8 +173,40 @@ impl<'a> Scanner<'a> {
         let rest = self.text[self.at + 1..].trim_ascii_start();
         let word = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         if DIRECTIVES.iter().any(|one| one.as_bytes() == &rest[..word]) {
+            let start = self.at;
             self.until_line_end(Kind::Directive);
+            self.after_directive(&self.text[start..self.at]);
         }
+    }
+
+    /// Skips the lines around an apostrophe in a word, up to the directives around them: no code has
+    /// it, so no compiler reads this branch.
+    pub(super) fn prose(&mut self) -> bool {
+        if self.byte(0) != b'\''
+            || self.conditions == 0
+            || !self.byte(1).is_ascii_alphabetic()
+            || quoted::character_end(self.rest()).is_some()
+        {
+            return false;
+        }
+        let last = self.out.tokens.last().filter(|last| last.end() == self.at);
+        let is_word = last.is_some_and(|last| {
+            let word = &self.text[last.range()];
+            let is_prefix = matches!(word, b"u" | b"U" | b"L" | b"u8");
+            last.kind == Kind::Word && !is_prefix && word.iter().all(u8::is_ascii_alphabetic)
+        });
+        let from = self.out.tokens.iter().rposition(|one| is_word && one.kind == Kind::Directive);
+        let Some(from) = from else { return false };
+        self.out.tokens.truncate(from + 1);
+        self.at = self.out.tokens[from].end();
+        let start = self.at;
+        self.out.unterminated.retain(|&at| at < start);
+        let mut end = self.line_end(start);
+        while end < self.text.len() && !self.text[end..].trim_ascii_start().starts_with(b"#") {
+            end = self.line_end(end + 1);
+        }
+        self.push(Kind::Text, end);
+        true
     }
 
     fn raw_string(&mut self) {
@@ -342,7 +386,34 @@ impl<'a> Scanner<'a> {
     /// A regular expression, which ends in its line unless it begins at the end of one.
     fn regex(&mut self) {
         let is_multiline = near_row(self.rest())[1..].trim_ascii().is_empty();
-        self.enclosed(b'/', is_multiline, true, 1);
+        self.enclosed(b'/', is_multiline, self.has(Extra::Ruby), 1);
+    }
+
+    /// A regular expression that ends in its line. A `/` that is an operator can have the parenthesis
+    /// after it that closes one before it: `a.reduce(1, /)`.
+    fn regex_in_line(&mut self) {
+        if self.byte(0) != b'/'
+            || matches!(self.byte(1), b'/' | b'*' | b' ' | b'\t' | b'\r' | b'\n')
+            || !self.expects_value()
+        {
+            return;
+        }
+        let row = near_row(self.rest());
+        let (mut at, mut depth, mut is_class) = (1, 0_usize, false);
+        while let Some(&byte) = row.get(at) {
+            match byte {
+                b'\\' => at += 1,
+                b'[' => is_class = true,
+                b']' => is_class = false,
+                _ if is_class => {}
+                b'/' => return self.push(Kind::Text, self.at + at + 1),
+                b'(' => depth += 1,
+                b')' if depth == 0 => return,
+                b')' => depth -= 1,
+                _ => {}
+            }
+            at += 1;
+        }
     }
 
     /// `%w[…]`, `%(…)`, `%r{…}`.

@@ -1,5 +1,8 @@
 //! Where a text in quotes ends, with the code in it.
 
+use memchr::memmem;
+
+use super::opened::{Opened, opened};
 use crate::lexical::table::{Escape, Extra, Lexicon, Quote};
 
 /// The limit on code of several lines in a text of one line.
@@ -7,7 +10,7 @@ pub(super) const CODE_LIMIT_BYTES: usize = 1 << 10;
 
 /// The levels of a text with code in it, which can contain texts again.
 enum Level<'q> {
-    Text(&'q Quote),
+    Text(Opened<'q>),
     Code { open: u8, close: u8, depth: usize },
 }
 
@@ -15,10 +18,11 @@ enum Level<'q> {
 pub(super) fn end_of(
     text: &[u8],
     from: usize,
-    quote: &Quote,
+    opened: Opened<'_>,
     lexicon: &'static Lexicon,
 ) -> Option<usize> {
-    end_of_level(text, from, Level::Text(quote), quote.is_multiline, lexicon)
+    let is_multiline = opened.is_multiline();
+    end_of_level(text, from, Level::Text(opened), is_multiline, lexicon)
 }
 
 /// The end of code in braces that begins at an offset after its opening brace.
@@ -44,32 +48,22 @@ fn end_of_level(
         match levels.last_mut()? {
             Level::Text(quote) => {
                 let quote = *quote;
-                if let Some(length) = escaped(rest, quote) {
+                if byte == b'\n' && !quote.is_multiline() && levels.len() > 1 {
+                    // A quote in code that is none.
+                    levels.pop();
+                } else if let Some((length, open, close)) = quote.code(rest) {
+                    levels.push(Level::Code { open, close, depth: 0 });
                     at += length;
-                } else if rest.starts_with(quote.close.as_bytes()) {
-                    at += quote.close.len();
-                    // `""""a""""` ends with the last quote.
-                    while quote.close == "\"\"\"" && text.get(at) == Some(&b'"') {
-                        at += 1;
-                    }
+                } else if let Some(length) = quote.escaped(rest) {
+                    at += length;
+                } else if let Some(length) = quote.end(rest) {
+                    at += length;
                     levels.pop();
                     if levels.is_empty() {
                         return Some(at);
                     }
-                } else if let Some(&(open, close)) =
-                    quote.codes.iter().find(|(open, _)| rest.starts_with(open.as_bytes()))
-                {
-                    // `{{` is a brace in texts where `{` begins code.
-                    if open == "{" && rest.starts_with(b"{{") {
-                        at += 2;
-                    } else {
-                        let last = open.as_bytes()[open.len() - 1];
-                        let last = if last == b'$' { b'{' } else { last };
-                        levels.push(Level::Code { open: last, close, depth: 0 });
-                        at += open.len();
-                    }
                 } else {
-                    at += 1;
+                    at += quote.plain(rest);
                 }
             }
             Level::Code { open, close, depth } => {
@@ -86,14 +80,12 @@ fn end_of_level(
                     at += 1;
                 } else if let Some(length) = regex_in_code(text, at, lexicon) {
                     at += length;
+                } else if byte == b'/' && has_comment(rest, lexicon) {
+                    at += 3 + memmem::find(&rest[2..], b"*/")?;
                 } else {
-                    let is_open = |quote: &&Quote| rest.starts_with(quote.open.as_bytes());
-                    let inner = lexicon.quotes.iter().find(is_open);
-                    let inner =
-                        inner.filter(|one| !one.is_character || character_end(rest).is_some());
-                    if let Some(quote) = inner {
-                        at += quote.open.len();
-                        levels.push(Level::Text(quote));
+                    if let Some(inner) = opened(text, at, lexicon) {
+                        at += inner.length;
+                        levels.push(Level::Text(inner));
                         continue;
                     }
                 }
@@ -104,13 +96,19 @@ fn end_of_level(
     None
 }
 
-/// The length of a regular expression in code of Ruby, except its last character:
+/// Whether a comment begins at the start.
+fn has_comment(rest: &[u8], lexicon: &Lexicon) -> bool {
+    let open = b"/*";
+    rest.starts_with(open) && lexicon.block_comments.iter().any(|one| one.0.as_bytes() == open)
+}
+
+/// The length of a regular expression in code of Ruby and Groovy, except its last character:
 /// `"#{line[/'.*'/]}"`.
 fn regex_in_code(text: &[u8], at: usize, lexicon: &Lexicon) -> Option<usize> {
     let before = at.checked_sub(1).map(|before| text[before]);
     if text[at] != b'/'
-        || !lexicon.extras.contains(&Extra::Ruby)
-        || !matches!(before, Some(b'[' | b'('))
+        || !lexicon.extras.iter().any(|one| matches!(one, Extra::Ruby | Extra::Slashes))
+        || !matches!(before, Some(b'[' | b'(' | b'~'))
     {
         return None;
     }
@@ -120,7 +118,7 @@ fn regex_in_code(text: &[u8], at: usize, lexicon: &Lexicon) -> Option<usize> {
 }
 
 /// The length of an escaped character at the start.
-fn escaped(rest: &[u8], quote: &Quote) -> Option<usize> {
+pub(super) fn escaped(rest: &[u8], quote: &Quote) -> Option<usize> {
     let doubled = || {
         let close = quote.close.as_bytes();
         (rest.starts_with(close) && rest[close.len()..].starts_with(close))
