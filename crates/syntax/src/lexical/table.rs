@@ -16,6 +16,8 @@ pub(crate) struct Lexicon {
     pub ends: Ends,
     /// Words that begin a part of a statement.
     pub parts: &'static [&'static str],
+    /// Words whose block must be followed by one of some others.
+    pub required: &'static [(&'static str, &'static [&'static str])],
     pub attributes: Attributes,
     /// Words before the name of a definition.
     pub definitions: &'static [&'static str],
@@ -238,13 +240,19 @@ const C_LIKE: Lexicon = Lexicon {
         "private",
         "protected",
     ],
+    required: &[],
     attributes: Attributes::None,
     definitions: &[],
     containers: &[],
 };
 
+const TRY: &[(&str, &[&str])] = &[("try", &["catch", "finally"])];
+
+pub(crate) static C: Lexicon = Lexicon { required: &[], ..CPP };
+
 pub(crate) static CPP: Lexicon = Lexicon {
     extras: &[Extra::Preprocessor, Extra::RawStrings, Extra::QuotesInNumbers],
+    required: &[("try", &["catch"])],
     definitions: &["class", "struct", "union", "enum", "namespace", "concept"],
     containers: &["class", "struct", "union", "namespace"],
     parts: &[
@@ -263,6 +271,7 @@ pub(crate) static CPP: Lexicon = Lexicon {
 };
 
 pub(crate) static CSHARP: Lexicon = Lexicon {
+    required: TRY,
     quotes: &[
         marked(Marks::Braces, LONG_TRIPLE),
         with(BRACE, long("$@\"", "\"", Escape::Doubled)),
@@ -281,6 +290,7 @@ pub(crate) static CSHARP: Lexicon = Lexicon {
 };
 
 pub(crate) static PHP: Lexicon = Lexicon {
+    required: TRY,
     line_comments: &["//", "#"],
     quotes: &[with(IN_PHP, LONG_DOUBLE), LONG_SINGLE, BACKTICK],
     extras: &[Extra::Php],
@@ -326,6 +336,7 @@ pub(crate) static RUBY: Lexicon = Lexicon {
 };
 
 pub(crate) static KOTLIN: Lexicon = Lexicon {
+    required: TRY,
     has_nested_comments: true,
     quotes: &[
         marked(Marks::Dollars, with(DOLLAR_BRACE, LONG_TRIPLE)),
@@ -439,6 +450,7 @@ pub(crate) static SQL: Lexicon = Lexicon {
 };
 
 pub(crate) static DART: Lexicon = Lexicon {
+    required: &[("try", &["on", "catch", "finally"])],
     has_nested_comments: true,
     quotes: &[
         long("r\"\"\"", "\"\"\"", Escape::None),
@@ -463,6 +475,7 @@ pub(crate) static SCALA: Lexicon = Lexicon {
         CHARACTER,
         QUOTED_NAME,
     ],
+    required: &[],
     definitions: &["class", "object", "trait", "def", "enum", "given"],
     ..KOTLIN
 };
@@ -497,6 +510,7 @@ pub(crate) static ELIXIR: Lexicon = Lexicon {
 };
 
 pub(crate) static GROOVY: Lexicon = Lexicon {
+    required: TRY,
     quotes: &[
         with(DOLLAR_BRACE, long("\"\"\"", "\"\"\"", BACKSLASH)),
         long("'''", "'''", BACKSLASH),

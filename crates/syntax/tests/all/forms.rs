@@ -1,6 +1,14 @@
 //! Valid forms of texts, comments and tags that a scanner may mistake for an error.
 
+use hashline_syntax::Fault;
+
 use crate::{budget, parse};
+
+fn new_fault(name: &str, before: &str, after: &str) -> Option<Fault> {
+    let old = parse(name, before);
+    let new = old.reparse(after, &budget()).expect("it is short");
+    new.new_fault(&old, &budget())
+}
 
 /// The names of files whose valid text has a fault, with it.
 fn faults<'t>(texts: &[(&'t str, &'t str)]) -> Vec<(&'t str, String)> {
@@ -65,4 +73,87 @@ fn attributes_elements_and_expressions_of_markup() {
         ("a.svelte", "<p on:click={() => {\n  // it's }\n  a(\"//\")\n}}>b</p>\n"),
     ];
     assert_eq!(faults(&texts), []);
+}
+
+/// Without the line `} catch {`, the brackets still match.
+#[test]
+fn a_try_without_its_other_part_is_reported() {
+    for (name, text) in [
+        (
+            "a.kt",
+            "fun a() {\n    try {\n        b()\n    } catch (c: D) {\n        e()\n    }\n    f()\n}\n",
+        ),
+        (
+            "a.cs",
+            "class A {\n  void B() {\n    try\n    {\n        C();\n    }\n    finally\n    {\n        D();\n    }\n  }\n}\n",
+        ),
+        ("a.cpp", "void a() {\n  try {\n    b();\n  } catch (...) {\n    c();\n  }\n  d();\n}\n"),
+        ("a.php", "<?php\ntry {\n    a();\n} catch (B $c) {\n    d();\n}\n"),
+        ("a.dart", "void a() {\n  try {\n    b();\n  } on C {\n    d();\n  }\n}\n"),
+        ("a.gradle", "try {\n    a()\n} catch (B c) {\n    d()\n}\n"),
+    ] {
+        assert!(parse(name, text).is_clean(), "{name}");
+        let is_part =
+            |line: &str| ["catch", "finally", " on "].iter().any(|part| line.contains(part));
+        let lines: Vec<&str> = text.split_inclusive('\n').filter(|line| !is_part(line)).collect();
+        let mut after = lines.concat();
+        if name == "a.cs" {
+            after = after.replace("    }\n    {\n", "");
+        }
+        let fault = new_fault(name, text, &after).expect(name);
+        assert!(fault.what.contains(" is missing after this `try`"), "{fault:?}");
+    }
+    for (name, text) in [
+        ("a.c", "void try(void) {\n}\nvoid b(void) {\n  try {\n  }\n  c();\n}\n"),
+        (
+            "a.cpp",
+            "void a() try { b(); } // c\ncatch (...) { }\nvoid d() { try { e(); } CATCH_ALL(f) }\n",
+        ),
+        (
+            "a.cpp",
+            "void a() {\n#if B\n  try {\n#endif\n    c();\n#if B\n  } catch (...) { }\n#endif\n}\n",
+        ),
+        ("a.scala", "object A {\n  try { b } \n  c\n}\n"),
+        ("a.swift", "do {\n    try b()\n}\nlet c = try? d()\n"),
+    ] {
+        assert_eq!(parse(name, text).fault(&budget()), None, "{text}");
+    }
+}
+
+#[test]
+fn branches_that_do_not_count_are_compared_with_the_first_one() {
+    let text = "#if A\nvoid a() {\n#define B 1\n  if (b) {\n    c();\n  }\n}\n#else\n#include <d>\nvoid a() {\n  \
+                if (b) {\n#if E\n    c();\n#else\n    d();\n#endif\n  }\n}\n#endif\nvoid f();\n";
+    for name in ["a.c", "a.cpp"] {
+        assert!(parse(name, text).is_clean());
+        for (line, part) in text.split_inclusive('\n').enumerate() {
+            if part.trim() != "}" {
+                continue;
+            }
+            for count in [0, 2] {
+                let lines = text.split_inclusive('\n').enumerate();
+                let after: String =
+                    lines.map(|(at, own)| own.repeat(if at == line { count } else { 1 })).collect();
+                assert!(new_fault(name, text, &after).is_some(), "{name}:{} {count}", line + 1);
+            }
+        }
+        // It can be valid.
+        let text = "#if A\n  if (a) {\n#else\n  b();\n#endif\n  c();\n#if A\n  }\n#endif\n";
+        let before = format!("void a() {{\n{text}}}\n");
+        assert_eq!(parse(name, &before).fault(&budget()), None);
+        assert_eq!(new_fault(name, &before, &before.replace("c()", "d()")), None);
+    }
+}
+
+/// `</li>` can be omitted, but not in one place of a text that has it in all others.
+#[test]
+fn an_optional_end_tag_that_an_edit_removes_is_reported() {
+    let before = "<ul>\n<li>a\n</li>\n<li>b\n</li>\n</ul>\n<p>c\n";
+    let after = before.replacen("</li>\n", "", 1);
+    assert!(parse("a.html", &after).is_clean());
+    let fault = new_fault("a.html", before, &after).unwrap();
+    assert_eq!(&*fault.what, "`</li>` is missing: the element opened at line 2");
+    assert_eq!(new_fault("a.html", &after, &after.replacen("</li>\n", "", 1)), None);
+    assert_eq!(new_fault("a.html", "<p>c\n", before), None);
+    assert_eq!(new_fault("a.html", before, &before.replace("<p>c\n", "<p>c\n<p>d\n")), None);
 }
