@@ -8,7 +8,7 @@ use super::{Condition, Lexical, directive};
 use crate::block::NoBlockReason;
 use crate::budget::Meter;
 use crate::source::Source;
-use crate::structure::Block;
+use crate::structure::{Block, Fault};
 
 /// Words of statements whose parts SQL separates with `;`, too.
 const PROCEDURES: &[&str] = &["begin", "declare", "procedure", "trigger", "go", "delimiter"];
@@ -29,7 +29,7 @@ impl Lexical {
         let row = line as usize - 1;
         let at = source.first_byte(row).ok_or(NoBlockReason::Blank)?;
         if !self.faults.is_empty() {
-            return Err(NoBlockReason::Error);
+            return view.element_at(at).ok_or(NoBlockReason::Error);
         }
         let first = view.after(at);
         let token = view.get(first).ok_or(NoBlockReason::Nothing)?;
@@ -86,6 +86,27 @@ impl View<'_> {
             !matches!(self.kind(at), Kind::Open) && !matches!(self.text(at), b"," | b";" | b"}")
         };
         self.first_of_statement_row(before.filter(is_head).unwrap_or(open))
+    }
+
+    /// An element of a text that has errors only outside of it, if its tags are in lines of their own
+    /// that are equally indented.
+    fn element_at(self, offset: usize) -> Option<Block> {
+        let at = self.after(offset);
+        let is_start = matches!(self.lexical.lexicon.ends, Ends::Tags(_))
+            && self
+                .get(at)
+                .is_some_and(|start| start.start() == offset && start.kind == Kind::Open);
+        let close = self.partner(at).filter(|_| is_start)?;
+        let block = self.block_at(at).ok()?;
+        let is_plain = self.begins_row(close) && self.column(close) == self.column(at);
+        let mut faults = self.lexical.faults.iter().map(|found| &found.fault);
+        let is_outside = |fault: &Fault| {
+            fault.line < block.first && fault.opened.is_none() || {
+                let opened = fault.opened.unwrap_or(fault.line);
+                opened.max(fault.line) < block.first || opened.min(fault.line) > block.last
+            }
+        };
+        (is_plain && faults.all(is_outside)).then_some(block)
     }
 
     /// What comments and attributes precede, unless there is an empty line in between.
@@ -197,11 +218,19 @@ impl View<'_> {
             _ => {
                 let is_deeper =
                     || self.column(at) > self.column(self.first_of_statement_row(before));
+                let is_indented = self.source.language.is_indented;
+                let is_first = || is_indented && is_deeper() && self.opens_lines(before, at);
                 !self.lines_end_in(around)
-                    || self.continues(before, at)
-                    || self.source.language.is_indented && is_deeper()
+                    || !is_first() && (self.continues(before, at) || is_indented && is_deeper())
             }
         }
+    }
+
+    /// Whether indented lines are a block after a token at the end of a line.
+    fn opens_lines(self, before: usize, at: usize) -> bool {
+        let word = self.lexical.lexicon.openers.iter().any(|word| self.is(before, word));
+        self.last_row(before) < self.row(at)
+            && (word || self.is(before, ">") && self.is_arrow(before) && self.is(before - 1, "="))
     }
 
     /// Whether a word that may begin a part of a statement is a modifier: `private int x()`,
@@ -210,6 +239,12 @@ impl View<'_> {
         let text = self.text(at);
         let next = self.get(at + 1).map(|_| self.text(at + 1)).unwrap_or_default();
         match text {
+            // A function of Gradle with this name.
+            b"default" | b"case" | b"public" | b"private" | b"protected"
+                if next == b"{" && self.lexical.lexicon.ends == Ends::Lines =>
+            {
+                true
+            }
             b"case" => matches!(next, b"class" | b"object") || self.has(Extra::Sigils),
             b"do" => self.lexical.lexicon.ends == Ends::Semicolons,
             b"public" | b"private" | b"protected" => {
@@ -269,15 +304,18 @@ impl View<'_> {
                 return if angles > 0 { Err(NoBlockReason::Unclear) } else { Ok(at) };
             } else if is_new_row {
                 let is_label = self.is(at, ":") && ends == Ends::Semicolons;
+                let is_deeper = || is_offside && self.column(next) > self.column(start);
                 let is_clause = ends == Ends::Lines && self.is(at, ">") && self.is_arrow(at);
-                if is_label || is_clause {
+                if is_label || is_clause && !is_deeper() {
                     return Err(NoBlockReason::Unclear);
+                }
+                if let Some(end) = self.end_marker(start, next) {
+                    return Ok(end);
                 }
                 let may_end = match ends {
                     Ends::Semicolons => is_group && self.is(at, "}"),
                     _ => has_lines,
                 };
-                let is_deeper = || is_offside && self.column(next) > self.column(start);
                 if may_end
                     && !self.continues(at, next)
                     && !self.is_rest(start, next)
@@ -288,6 +326,17 @@ impl View<'_> {
             }
             at = next;
         }
+    }
+
+    /// The last token of `end name`, which ends a statement of Scala.
+    fn end_marker(self, start: usize, next: usize) -> Option<usize> {
+        let is_marker = self.source.language.is_indented
+            && self.is(next, "end")
+            && self.column(next) == self.column(start)
+            && self.get(next + 1).is_some_and(|name| name.kind == Kind::Word)
+            && self.last_row(next + 1) == self.row(next);
+        let ends_row = || self.get(next + 2).is_none_or(|_| self.row(next + 2) > self.row(next));
+        (is_marker && ends_row()).then_some(next + 1)
     }
 
     fn is_html(self, at: usize) -> bool {
@@ -311,6 +360,10 @@ impl View<'_> {
                 && self.column(next) == self.column(start)
                 && is_head()
             || is_loop && self.kind(next) == Kind::Open && self.is(next, "do")
+            || self.source.language.is_indented
+                && (is_loop || self.is(start, "if"))
+                && self.column(next) == self.column(start)
+                && [&b"yield"[..], b"do", b"then"].contains(&self.text(next))
     }
 
     fn continues_after_semicolon(self, start: usize, at: usize) -> bool {
@@ -438,13 +491,16 @@ impl View<'_> {
         let is_one = |words: &[&str]| words.iter().any(|word| self.is(at, word));
         let is_indented = self.source.language.is_indented && is_one(&["do", "end", "yield"]);
         let is_part = is_one(&["else", "elsif", "elseif", "catch", "finally", "rescue", "ensure"]);
-        self.kind(at) == Kind::Word && (is_part || is_indented || self.is(at, "@else"))
+        let is_case =
+            self.source.language.is_indented && self.is(at, "case") && !self.is_modifier(at);
+        self.kind(at) == Kind::Word && (is_part || is_indented || is_case || self.is(at, "@else"))
     }
 
     fn is_part(self, at: usize) -> bool {
         let mut parts = self.lexical.lexicon.parts.iter();
         parts.any(|part| part.as_bytes().eq_ignore_ascii_case(self.text(at)))
             || matches!(self.text(at), b"when" | b"while" | b"where")
+            || self.source.language.is_indented && matches!(self.text(at), b"end" | b"yield")
     }
 
     /// The first line of the comments and attributes directly above a token that belong to it.

@@ -16,6 +16,8 @@ pub(crate) struct Lexicon {
     pub ends: Ends,
     /// Words that begin a part of a statement.
     pub parts: &'static [&'static str],
+    /// Words and marks after which indented lines are a block.
+    pub openers: &'static [&'static str],
     /// Words whose block must be followed by one of some others.
     pub required: &'static [(&'static str, &'static [&'static str])],
     pub attributes: Attributes,
@@ -240,6 +242,7 @@ const C_LIKE: Lexicon = Lexicon {
         "private",
         "protected",
     ],
+    openers: &[],
     required: &[],
     attributes: Attributes::None,
     definitions: &[],
@@ -475,6 +478,7 @@ pub(crate) static SCALA: Lexicon = Lexicon {
         CHARACTER,
         QUOTED_NAME,
     ],
+    openers: &[":", "=", "then", "else", "do", "match", "try", "catch", "finally", "with", "yield"],
     required: &[],
     definitions: &["class", "object", "trait", "def", "enum", "given"],
     ..KOTLIN
