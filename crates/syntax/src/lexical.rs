@@ -20,7 +20,7 @@ use std::fmt;
 use memchr::memmem;
 
 use crate::budget::Meter;
-use crate::pairs::{Closer, FAULTS_LIMIT, Found, Pairs, Wrong, Wrongs};
+use crate::pairs::{self, Closer, FAULTS_LIMIT, Found, Pairs, Wrong, Wrongs, closing_bracket};
 use crate::source::Source;
 use crate::structure::Fault;
 use conditions::{Condition, Conditions, Counted, Skipped, directive, is_never};
@@ -50,7 +50,7 @@ impl Lexical {
     /// The structure of a text; incomplete if the budget is spent.
     pub fn of(source: &Source, lexicon: &'static Lexicon, meter: &Meter<'_>) -> Lexical {
         let text = &source.text[..];
-        let Scanned { mut tokens, unterminated, torn } = match lexicon.ends {
+        let Scanned { mut tokens, unterminated, surplus, torn } = match lexicon.ends {
             Ends::Tags(kind) => tags::scan(text, kind, meter),
             _ => scan::scan(text, lexicon, meter),
         };
@@ -75,7 +75,11 @@ impl Lexical {
                 opened: None,
             },
         });
-        let faults = ends.chain(best.faults).collect();
+        let surplus = surplus.iter().filter_map(|&at| {
+            let bracket = Closer::Bracket(closing_bracket(text[at])?);
+            Some(pairs::surplus(bracket, source.row_of(at)))
+        });
+        let faults = ends.chain(surplus).chain(best.faults).collect();
         for (token, region) in tokens.iter_mut().zip(best.regions_of_tokens) {
             token.region = region;
         }
@@ -137,7 +141,8 @@ impl Lexical {
             let known = count(before, &doubt.wrong);
             match &doubt.wrong {
                 Wrong::Omitted(tag) => {
-                    known == 0 && memmem::find(&old.text, tag.as_bytes()).is_some()
+                    known == 0
+                        && memmem::find(&old.text.to_ascii_lowercase(), tag.as_bytes()).is_some()
                 }
                 _ => known < count(self, &doubt.wrong),
             }

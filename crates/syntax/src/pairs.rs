@@ -298,7 +298,7 @@ fn unclosed(closer: Closer<'_>, opened: u32, row: usize) -> Found {
     Found { wrong: Wrong::Unclosed(shown), fault }
 }
 
-fn surplus(closer: Closer<'_>, row: usize) -> Found {
+pub(crate) fn surplus(closer: Closer<'_>, row: usize) -> Found {
     let shown = closer.shown();
     let what = format!("`{shown}` closes nothing");
     let fault = Fault { line: row as u32 + 1, what, opened: None };

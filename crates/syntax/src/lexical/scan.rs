@@ -17,11 +17,19 @@ use crate::pairs::FAULTS_LIMIT;
 pub(crate) struct Scanned {
     pub tokens: Vec<Token>,
     pub unterminated: Vec<usize>,
+    /// Closing brackets that close nothing, in code that is one token.
+    pub surplus: Vec<usize>,
     /// The first of them that may have several lines, so that what follows is not known.
     pub torn: Option<usize>,
 }
 
 impl Scanned {
+    pub fn add_surplus(&mut self, at: usize) {
+        if self.surplus.len() < FAULTS_LIMIT {
+            self.surplus.push(at);
+        }
+    }
+
     /// Adds a text or comment that does not end.
     pub fn add_unterminated(&mut self, at: usize, is_multiline: bool) {
         if self.unterminated.len() < FAULTS_LIMIT {
@@ -49,28 +57,40 @@ pub(crate) fn scan(text: &[u8], lexicon: &'static Lexicon, meter: &Meter<'_>) ->
     scanner.out
 }
 
-/// Where the bracket at an offset is closed, by the tokens of a language.
+/// Where the bracket at an offset is closed, by the tokens of a language, and the first
+/// bracket before that closes nothing.
 pub(crate) fn end_of_brackets(
     text: &[u8],
     from: usize,
     lexicon: &'static Lexicon,
-) -> Option<usize> {
+) -> Option<(usize, Option<usize>)> {
     let mut scanner = Scanner::new(text, lexicon);
     (scanner.at, scanner.is_line_start) = (from, false);
-    let (mut depth, mut read) = (0_usize, 0);
+    let (mut open, mut surplus) = (Vec::new(), None);
+    let mut read = 0;
     while scanner.at < text.len() {
         scanner.next();
         for token in &scanner.out.tokens[read..] {
+            let bracket = text[token.start()];
             match token.kind {
-                Kind::Open => depth += 1,
-                Kind::Close if depth == 1 => return Some(token.end()),
-                Kind::Close => depth -= 1,
+                Kind::Open => open.push(bracket),
+                Kind::Close if open.last().is_some_and(|open| closes(*open, bracket)) => {
+                    open.pop();
+                    if open.is_empty() {
+                        return Some((token.end(), surplus));
+                    }
+                }
+                Kind::Close => surplus = surplus.or(Some(token.start())),
                 _ => {}
             }
         }
         read = scanner.out.tokens.len();
     }
     None
+}
+
+fn closes(open: u8, close: u8) -> bool {
+    matches!((open, close), (b'(', b')') | (b'[', b']') | (b'{', b'}'))
 }
 
 /// A position in a text.

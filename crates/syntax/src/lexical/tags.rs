@@ -225,7 +225,7 @@ impl Scanner<'_> {
     }
 
     /// The end of a tag, after its attributes.
-    fn tag_end(&self, from: usize) -> Option<usize> {
+    fn tag_end(&mut self, from: usize) -> Option<usize> {
         let has_templates = matches!(self.tags, Tags::Html | Tags::Vue);
         let (mut at, mut plain_until) = (from, from);
         while let Some(&byte) = self.text.get(at) {
@@ -238,6 +238,7 @@ impl Scanner<'_> {
                     at += memchr::memchr(byte, &self.text[at + 1..])? + 1;
                 }
                 b'{' if self.tags == Tags::Svelte => at = self.braces_end(at)? - 1,
+                b'}' if self.tags == Tags::Svelte => self.out.add_surplus(at),
                 // Code of a template in a tag.
                 b'<' if self.tags == Tags::Html
                     && matches!(self.text.get(at + 1), Some(b'?' | b'%')) =>
@@ -279,7 +280,11 @@ impl Scanner<'_> {
     }
 
     /// The end of an expression in braces, with texts and comments in it.
-    fn braces_end(&self, from: usize) -> Option<usize> {
-        super::scan::end_of_brackets(self.text, from, &JAVASCRIPT)
+    fn braces_end(&mut self, from: usize) -> Option<usize> {
+        let (end, surplus) = super::scan::end_of_brackets(self.text, from, &JAVASCRIPT)?;
+        if let Some(at) = surplus {
+            self.out.add_surplus(at);
+        }
+        Some(end)
     }
 }

@@ -154,6 +154,25 @@ fn an_optional_end_tag_that_an_edit_removes_is_reported() {
     let fault = new_fault("a.html", before, &after).unwrap();
     assert_eq!(&*fault.what, "`</li>` is missing: the element opened at line 2");
     assert_eq!(new_fault("a.html", &after, &after.replacen("</li>\n", "", 1)), None);
+    let upper = |text: &str| text.replace("li>", "LI>");
+    assert!(new_fault("a.html", &upper(before), &upper(&after)).is_some());
     assert_eq!(new_fault("a.html", "<p>c\n", before), None);
     assert_eq!(new_fault("a.html", before, &before.replace("<p>c\n", "<p>c\n<p>d\n")), None);
+}
+
+/// The expression ended at the first bracket that seemed to close it.
+#[test]
+fn a_surplus_bracket_in_an_expression_of_a_tag_is_reported() {
+    let before =
+        "<form\n  onsubmit={(e) => {\n    a(e, {\n      b: `${c}`,\n    });\n  }}\n>\n</form>\n";
+    assert!(parse("a.svelte", before).is_clean());
+    for (line, own) in before.lines().enumerate().filter(|(_, own)| own.trim().starts_with('}')) {
+        let after = before.replace(own, &format!("{own}\n{own}"));
+        let fault = new_fault("a.svelte", before, &after).expect(own);
+        assert!(
+            fault.what.ends_with(" closes nothing") && fault.line as usize >= line + 2,
+            "{fault:?}"
+        );
+        assert!(new_fault("a.svelte", before, &before.replace(&format!("{own}\n"), "")).is_some());
+    }
 }
