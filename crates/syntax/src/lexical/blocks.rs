@@ -17,6 +17,9 @@ const PROCEDURES: &[&str] = &["begin", "declare", "procedure", "trigger", "go", 
 const CLAUSES: &[&str] =
     &["if", "else", "elsif", "loop", "while", "for", "foreach", "case", "when", "exception", "end"];
 
+/// The limit on the tokens of the head of a block that are read.
+pub(super) const HEAD_LIMIT: usize = 64;
+
 impl Lexical {
     /// The block that starts at a line, or that the comment or attribute there belongs to.
     pub fn block(
@@ -380,7 +383,8 @@ impl View<'_> {
         if !self.is(open, "{") {
             return matches!(self.text(open), b"(" | b"[");
         }
-        let head = self.head_of(open);
+        // A line can be the whole text.
+        let head = self.head_of(open).max(open.saturating_sub(HEAD_LIMIT));
         let is_enum = (head..open).any(|at| self.is(at, "enum") || self.is(at, "new"));
         let before = self.previous_code(open);
         let is_value = before.is_some_and(|one| {

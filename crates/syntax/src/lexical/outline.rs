@@ -1,5 +1,6 @@
 //! Definitions by the words before their names, and the lines between brackets as folds.
 
+use super::blocks::HEAD_LIMIT;
 use super::table::{Attributes, Ends, Extra, Tags};
 use super::token::{Kind, NONE};
 use super::view::View;
@@ -8,9 +9,6 @@ use crate::budget::Meter;
 use crate::outline::Foldable;
 use crate::source::Source;
 use crate::structure::{Definition, Outline};
-
-/// The limit on the tokens of the head of a definition.
-const HEAD_LIMIT: usize = 64;
 
 /// How often each token is read for the ends of definitions, on average. Otherwise definitions without
 /// an end would each read the rest of the text.

@@ -257,6 +257,30 @@ fn names_of_definitions() {
     }
 }
 
+/// A component with a script had no outline of its template.
+#[test]
+fn an_outline_has_the_template_next_to_a_script() {
+    let script = "<script>\nfunction add(a) {\n  a()\n  b()\n  c()\n}\n</script>\n";
+    let element = "<ul id=\"list\">\n  <li>a</li>\n  <li>b</li>\n  <li>c</li>\n</ul>\n";
+    for (name, text) in [
+        ("a.svelte", format!("{script}{element}")),
+        ("a.vue", format!("<template>\n{element}</template>\n{script}")),
+    ] {
+        let outline = parse(name, &text).outline(&budget()).unwrap();
+        let folds: Vec<_> = outline.folds.iter().map(|fold| (fold.first, fold.last)).collect();
+        let names = definitions(name, &text);
+        if name == "a.vue" {
+            assert_eq!(names, ["ul#list 2-6", "add 9-13"]);
+            assert_eq!(folds, [(2, 6), (3, 5), (10, 12)]);
+        } else {
+            assert_eq!(names, ["add 2-6", "ul#list 8-12"]);
+            assert_eq!(folds, [(3, 5), (9, 11)]);
+        }
+        let last = outline.folds.last().unwrap();
+        assert_eq!(outline.definitions[last.definition.unwrap() as usize].last, last.last + 1);
+    }
+}
+
 /// A `+` at the end of a line continues it, but `++` does not.
 #[test]
 fn regression_a_statement_ends_with_an_increment() {

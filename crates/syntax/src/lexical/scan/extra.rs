@@ -202,8 +202,12 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         self.out.unterminated.retain(|&at| at < start);
         let mut end = self.line_end(start);
-        while end < self.text.len() && !self.text[end..].trim_ascii_start().starts_with(b"#") {
-            end = self.line_end(end + 1);
+        while end < self.text.len() {
+            let next = self.line_end(end + 1);
+            if self.text[end + 1..next].trim_ascii_start().starts_with(b"#") {
+                break;
+            }
+            end = next;
         }
         self.push(Kind::Text, end);
         true
