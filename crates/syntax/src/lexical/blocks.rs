@@ -1,7 +1,7 @@
 //! The block at a line. It is refused unless its brackets match and its lines are indented as those
 //! of one statement.
 
-use super::table::{Ends, Extra};
+use super::table::{Ends, Fact};
 use super::token::Kind;
 use super::view::View;
 use super::{Condition, Lexical, directive};
@@ -173,7 +173,7 @@ impl View<'_> {
             {
                 !self.lexical.lexicon.words.is_empty() || self.is_list(self.around(at))
             }
-            Kind::Open if text == b"{" && !self.has(Extra::Shell) => {
+            Kind::Open if text == b"{" && !self.has(Fact::Commands) => {
                 let before = self.previous_code(at);
                 before.is_some_and(|one| matches!(self.text(one), b"," | b"(" | b"[" | b"{"))
             }
@@ -183,7 +183,6 @@ impl View<'_> {
                 .and_then(|name| self.previous_code(name))
                 .is_none_or(|word| !self.is(word, "function") && !self.is(word, "(")),
             Kind::Mark => matches!(text, b"@" | b"#" | b"*" | b"~" | b"!" | b"$" | b"%"),
-            Kind::Word if self.has(Extra::Ruby) && text == b"when" => false,
             Kind::Word if self.lexical.lexicon.parts.iter().any(|part| part.as_bytes() == text) => {
                 self.is_modifier(at)
             }
@@ -248,7 +247,7 @@ impl View<'_> {
             {
                 true
             }
-            b"case" => matches!(next, b"class" | b"object") || self.has(Extra::Sigils),
+            b"case" => matches!(next, b"class" | b"object"),
             b"do" => self.lexical.lexicon.ends == Ends::Semicolons,
             b"public" | b"private" | b"protected" => {
                 next != b":" && self.row(at) == self.row((at + 1).min(self.len() - 1))
@@ -272,17 +271,14 @@ impl View<'_> {
                 _ => Ok(start),
             };
         }
-        let around = self.around(start);
-        let is_offside = self.source.language.is_indented;
-        let (is_list, has_lines) = (self.is_list(around), self.lines_end_in(around));
+        let is_list = self.is_list(self.around(start));
         let (mut at, mut angles) = (start, 0_isize);
         loop {
             if *left == 0 || !self.meter.step() {
                 return Err(NoBlockReason::TooLong);
             }
             *left -= 1;
-            let is_group = self.kind(at) == Kind::Open;
-            if is_group {
+            if self.kind(at) == Kind::Open {
                 at = self.partner(at).ok_or(NoBlockReason::Unclear)?;
             }
             match self.text(at) {
@@ -291,13 +287,12 @@ impl View<'_> {
                 _ => {}
             }
             let Some(next) = self.next_code(at) else { return Ok(at) };
-            if self.kind(next) == Kind::Close || self.kind(next) == Kind::Text && self.is_html(next)
-            {
+            let is_html = self.kind(next) == Kind::Text && self.text(next).starts_with(b"?>");
+            if self.kind(next) == Kind::Close || is_html {
                 return Ok(at);
             }
-            let is_new_row = self.row(next) > self.last_row(at);
-            if self.is(next, ";") && !self.has(Extra::Instructions) {
-                if is_new_row && ends == Ends::Lines {
+            if self.is(next, ";") && !self.has(Fact::NoSemicolons) {
+                if ends == Ends::Lines && self.row(next) > self.last_row(at) {
                     return Ok(at);
                 }
                 if !self.continues_after_semicolon(start, next) {
@@ -305,30 +300,40 @@ impl View<'_> {
                 }
             } else if is_list && self.is(next, ",") {
                 return if angles > 0 { Err(NoBlockReason::Unclear) } else { Ok(at) };
-            } else if is_new_row {
-                let is_label = self.is(at, ":") && ends == Ends::Semicolons;
-                let is_deeper = || is_offside && self.column(next) > self.column(start);
-                let is_clause = ends == Ends::Lines && self.is(at, ">") && self.is_arrow(at);
-                if is_label || is_clause && !is_deeper() {
-                    return Err(NoBlockReason::Unclear);
-                }
-                if let Some(end) = self.end_marker(start, next) {
-                    return Ok(end);
-                }
-                let may_end = match ends {
-                    Ends::Semicolons => is_group && self.is(at, "}"),
-                    _ => has_lines,
-                };
-                if may_end
-                    && !self.continues(at, next)
-                    && !self.is_rest(start, next)
-                    && !is_deeper()
-                {
-                    return Ok(at);
-                }
+            } else if self.row(next) > self.last_row(at)
+                && let Some(end) = self.end_before_row(start, at, next)?
+            {
+                return Ok(end);
             }
             at = next;
         }
+    }
+
+    /// The last token of a statement that may end between a token and the next one, which is in
+    /// another line; `None` if it continues there.
+    fn end_before_row(
+        self,
+        start: usize,
+        at: usize,
+        next: usize,
+    ) -> Result<Option<usize>, NoBlockReason> {
+        let ends = self.lexical.lexicon.ends;
+        let is_deeper = self.source.language.is_indented && self.column(next) > self.column(start);
+        let is_label = self.is(at, ":") && ends == Ends::Semicolons;
+        let is_clause = ends == Ends::Lines && self.is(at, ">") && self.is_arrow(at);
+        if is_label || is_clause && !is_deeper {
+            return Err(NoBlockReason::Unclear);
+        }
+        if let Some(end) = self.end_marker(start, next) {
+            return Ok(Some(end));
+        }
+        let may_end = match ends {
+            Ends::Semicolons => self.kind(at) == Kind::Close && self.is(at, "}"),
+            _ => self.lines_end_in(self.around(start)),
+        };
+        let ends_here =
+            may_end && !self.continues(at, next) && !self.is_rest(start, next) && !is_deeper;
+        Ok(ends_here.then_some(at))
     }
 
     /// The last token of `end name`, which ends a statement of Scala.
@@ -342,10 +347,6 @@ impl View<'_> {
         (is_marker && ends_row()).then_some(next + 1)
     }
 
-    fn is_html(self, at: usize) -> bool {
-        self.has(Extra::Php) && self.text(at).starts_with(b"?>")
-    }
-
     fn is_arrow(self, at: usize) -> bool {
         let before = &self.source.text[..self.token(at).start()];
         matches!(before.last(), Some(b'-' | b'='))
@@ -356,7 +357,7 @@ impl View<'_> {
     fn is_rest(self, start: usize, next: usize) -> bool {
         let is_loop = matches!(self.text(start), b"for" | b"while" | b"until" | b"select");
         let has_words = !self.lexical.lexicon.words.is_empty();
-        let is_head = || !has_words || self.has(Extra::Shell) && self.is(next - 1, ")");
+        let is_head = || !has_words || self.has(Fact::Commands) && self.is(next - 1, ")");
         self.is(start, "do") && self.is(next, "while")
             || self.lexical.lexicon.ends == Ends::Lines
                 && self.is(next, "{")
@@ -392,7 +393,7 @@ impl View<'_> {
                 || matches!(self.text(one), b"=" | b"," | b":" | b"return" | b"%")
                 || self.is(one, ">") && self.is_arrow(one)
         });
-        is_enum || is_value || self.has(Extra::LongBrackets)
+        is_enum || is_value || self.has(Fact::BracesAreLists)
     }
 
     /// Whether a line can end a statement in a region: not within parentheses.
@@ -441,16 +442,11 @@ impl View<'_> {
         if let Ends::Tags(_) = self.lexical.lexicon.ends {
             return true;
         }
-        if self.has(Extra::DollarQuotes) {
-            let around = self.around(start);
-            let is_one = |at: usize, words: &[&str]| {
-                words.iter().any(|word| self.text(at).eq_ignore_ascii_case(word.as_bytes()))
-            };
-            let mut own = (start..=end).filter(|&at| self.around(at) == around);
-            return !is_one(start, CLAUSES) && !own.any(|at| is_one(at, PROCEDURES));
+        if self.has(Fact::Clauses) {
+            return !self.has_clauses(start, end);
         }
         let is_flat = [&b"namespace"[..], b"extern", b"inline"].contains(&self.text(start));
-        let mut is_head = self.is(start, "template") || self.has(Extra::Urls);
+        let mut is_head = self.is(start, "template") || self.has(Fact::Rules);
         for at in start + 1..=end {
             if !self.meter.step() {
                 return false;
@@ -490,14 +486,20 @@ impl View<'_> {
         })
     }
 
+    /// Whether a statement can have parts that end as a statement does.
+    fn has_clauses(self, start: usize, end: usize) -> bool {
+        let around = self.around(start);
+        let is_one = |at: usize, words: &[&str]| {
+            words.iter().any(|word| self.text(at).eq_ignore_ascii_case(word.as_bytes()))
+        };
+        let mut own = (start..=end).filter(|&at| self.around(at) == around);
+        is_one(start, CLAUSES) || own.any(|at| is_one(at, PROCEDURES))
+    }
+
     /// Whether a line after a block seems to be a part of its statement.
     fn is_omitted_part(self, at: usize) -> bool {
-        let is_one = |words: &[&str]| words.iter().any(|word| self.is(at, word));
-        let is_indented = self.source.language.is_indented && is_one(&["do", "end", "yield"]);
-        let is_part = is_one(&["else", "elsif", "elseif", "catch", "finally", "rescue", "ensure"]);
-        let is_case =
-            self.source.language.is_indented && self.is(at, "case") && !self.is_modifier(at);
-        self.kind(at) == Kind::Word && (is_part || is_indented || is_case || self.is(at, "@else"))
+        let mut words = self.lexical.lexicon.continuing.iter();
+        words.any(|word| self.is(at, word)) && !self.is_modifier(at)
     }
 
     fn is_part(self, at: usize) -> bool {

@@ -12,10 +12,14 @@ pub(crate) struct Lexicon {
     /// Characters of words besides letters, digits and `_`.
     pub word_bytes: &'static str,
     pub extras: &'static [Extra],
+    pub facts: &'static [Fact],
     pub words: &'static [WordPair],
     pub ends: Ends,
     /// Words that begin a part of a statement.
     pub parts: &'static [&'static str],
+    /// Words that continue a statement in a line of the same depth, but never begin one: a block that
+    /// ends before one is not whole.
+    pub continuing: &'static [&'static str],
     /// Words and marks after which indented lines are a block.
     pub openers: &'static [&'static str],
     /// Words whose block must be followed by one of some others.
@@ -106,8 +110,28 @@ pub(crate) enum Extra {
     QuotesInNumbers,
     /// `\\` begins a text until the end of the line.
     BackslashLines,
+}
+
+/// What is true of the statements and definitions of a language.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// Statements are commands: braces group them where one begins, `|` and `&&` continue one, and a
+    /// function is `name() {`.
+    Commands,
     /// `;` does not end a statement.
-    Instructions,
+    NoSemicolons,
+    /// Commas separate what is in any braces.
+    BracesAreLists,
+    /// A definition can be `name = function`.
+    AssignedFunctions,
+    /// A definition is what precedes braces.
+    Rules,
+    /// Words are equal in any case, and some statements have parts that end with `;`.
+    Clauses,
+    /// A name can have marks: `def ==`.
+    MarksInNames,
+    /// Brackets can precede the name of a definition: `class [[a]] B`.
+    BracketsBeforeNames,
 }
 
 /// A word that opens a block, and the one that closes it.
@@ -225,6 +249,7 @@ const C_LIKE: Lexicon = Lexicon {
     brackets: "()[]{}",
     word_bytes: "$",
     extras: &[],
+    facts: &[],
     words: &[],
     ends: Ends::Semicolons,
     parts: &[
@@ -242,6 +267,7 @@ const C_LIKE: Lexicon = Lexicon {
         "private",
         "protected",
     ],
+    continuing: &["else", "elsif", "elseif", "catch", "finally", "rescue", "ensure"],
     openers: &[],
     required: &[],
     attributes: Attributes::None,
@@ -254,6 +280,7 @@ const TRY: &[(&str, &[&str])] = &[("try", &["catch", "finally"])];
 pub(crate) static C: Lexicon = Lexicon { required: &[], ..CPP };
 
 pub(crate) static CPP: Lexicon = Lexicon {
+    facts: &[Fact::BracketsBeforeNames],
     extras: &[Extra::Preprocessor, Extra::RawStrings, Extra::QuotesInNumbers],
     required: &[("try", &["catch"])],
     definitions: &["class", "struct", "union", "enum", "namespace", "concept"],
@@ -303,6 +330,7 @@ pub(crate) static PHP: Lexicon = Lexicon {
 };
 
 pub(crate) static RUBY: Lexicon = Lexicon {
+    facts: &[Fact::MarksInNames],
     line_comments: &["#"],
     block_comments: &[],
     quotes: &[with(HASH_BRACE, LONG_DOUBLE), LONG_SINGLE, with(HASH_BRACE, BACKTICK)],
@@ -328,6 +356,7 @@ pub(crate) static RUBY: Lexicon = Lexicon {
         "elsif",
         "rescue",
         "ensure",
+        "when",
         "then",
         "do",
         "in",
@@ -379,6 +408,7 @@ pub(crate) static SWIFT: Lexicon = Lexicon {
 };
 
 pub(crate) static SHELL: Lexicon = Lexicon {
+    facts: &[Fact::Commands],
     line_comments: &["#"],
     block_comments: &[],
     quotes: &[
@@ -402,16 +432,24 @@ pub(crate) static SHELL: Lexicon = Lexicon {
 };
 
 pub(crate) static DOCKERFILE: Lexicon = Lexicon {
+    facts: &[Fact::Commands, Fact::NoSemicolons],
     brackets: "()",
-    extras: &[Extra::Shell, Extra::HeredocsOfShells, Extra::Continuations, Extra::Instructions],
+    extras: &[Extra::Shell, Extra::HeredocsOfShells, Extra::Continuations],
     definitions: &["AS", "as"],
     ..SHELL
 };
 
-pub(crate) static SCSS: Lexicon =
-    Lexicon { word_bytes: "-$.@%&:*>+~", extras: &[Extra::Urls], parts: &[], ..C_LIKE };
+pub(crate) static SCSS: Lexicon = Lexicon {
+    facts: &[Fact::Rules],
+    word_bytes: "-$.@%&:*>+~",
+    extras: &[Extra::Urls],
+    parts: &[],
+    continuing: &["@else"],
+    ..C_LIKE
+};
 
 pub(crate) static LUA: Lexicon = Lexicon {
+    facts: &[Fact::BracesAreLists, Fact::AssignedFunctions],
     line_comments: &["--"],
     block_comments: &[],
     extras: &[Extra::LongBrackets],
@@ -439,6 +477,7 @@ pub(crate) static TERRAFORM: Lexicon = Lexicon {
 };
 
 pub(crate) static SQL: Lexicon = Lexicon {
+    facts: &[Fact::Clauses],
     line_comments: &["--"],
     quotes: &[
         long("'", "'", Escape::Sql),

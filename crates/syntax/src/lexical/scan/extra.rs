@@ -85,7 +85,7 @@ impl<'a> Scanner<'a> {
                         self.until_line_end(Kind::Text);
                     }
                 }
-                Extra::Continuations | Extra::QuotesInNumbers | Extra::Instructions => {}
+                Extra::Continuations | Extra::QuotesInNumbers => {}
             }
             self.at > before
         })

@@ -44,56 +44,79 @@ fn end_of_level(
         if byte == b'\n' && !is_multiline && (levels.len() == 1 || at > from + CODE_LIMIT_BYTES) {
             return None;
         }
-        let rest = &text[at..];
-        match levels.last_mut()? {
-            Level::Text(quote) => {
-                let quote = *quote;
-                if byte == b'\n' && !quote.is_multiline() && levels.len() > 1 {
-                    // A quote in code that is none.
-                    levels.pop();
-                } else if let Some((length, open, close)) = quote.code(rest) {
-                    levels.push(Level::Code { open, close, depth: 0 });
-                    at += length;
-                } else if let Some(length) = quote.escaped(rest) {
-                    at += length;
-                } else if let Some(length) = quote.end(rest) {
-                    at += length;
-                    levels.pop();
-                    if levels.is_empty() {
-                        return Some(at);
-                    }
-                } else {
-                    at += quote.plain(rest);
-                }
-            }
+        let (length, next) = match levels.last_mut()? {
+            Level::Text(quote) => in_text(&text[at..], *quote, levels.len() > 1),
             Level::Code { open, close, depth } => {
-                if byte == *close && *depth == 0 {
-                    levels.pop();
-                    if levels.is_empty() {
-                        return Some(at + 1);
-                    }
-                } else if byte == *close {
-                    *depth -= 1;
-                } else if byte == *open {
-                    *depth += 1;
-                } else if byte == b'\\' {
-                    at += 1;
-                } else if let Some(length) = regex_in_code(text, at, lexicon) {
-                    at += length;
-                } else if byte == b'/' && has_comment(rest, lexicon) {
-                    at += 3 + memmem::find(&rest[2..], b"*/")?;
-                } else {
-                    if let Some(inner) = opened(text, at, lexicon) {
-                        at += inner.length;
-                        levels.push(Level::Text(inner));
-                        continue;
-                    }
+                in_code(text, at, (*open, *close, depth), lexicon)?
+            }
+        };
+        at += length;
+        match next {
+            Next::Same => {}
+            Next::Inner(level) => levels.push(level),
+            Next::End => {
+                levels.pop();
+                if levels.is_empty() {
+                    return Some(at);
                 }
-                at += 1;
             }
         }
     }
     None
+}
+
+/// What a part of a text does to its level.
+enum Next<'q> {
+    Same,
+    Inner(Level<'q>),
+    End,
+}
+
+/// The part of a text at the start: its length, and what follows.
+fn in_text<'q>(rest: &[u8], quote: Opened<'q>, is_in_code: bool) -> (usize, Next<'q>) {
+    if rest[0] == b'\n' && !quote.is_multiline() && is_in_code {
+        // It was only a character of the code.
+        (0, Next::End)
+    } else if let Some((length, open, close)) = quote.code(rest) {
+        (length, Next::Inner(Level::Code { open, close, depth: 0 }))
+    } else if let Some(length) = quote.escaped(rest) {
+        (length, Next::Same)
+    } else if let Some(length) = quote.end(rest) {
+        (length, Next::End)
+    } else {
+        (quote.plain(rest), Next::Same)
+    }
+}
+
+/// The part of code at an offset; `None` if it does not end.
+fn in_code<'q>(
+    text: &[u8],
+    at: usize,
+    (open, close, depth): (u8, u8, &mut usize),
+    lexicon: &'static Lexicon,
+) -> Option<(usize, Next<'q>)> {
+    let (byte, rest) = (text[at], &text[at..]);
+    let length = if byte == close {
+        if *depth == 0 {
+            return Some((1, Next::End));
+        }
+        *depth -= 1;
+        1
+    } else if byte == open {
+        *depth += 1;
+        1
+    } else if byte == b'\\' {
+        2
+    } else if let Some(length) = regex_in_code(text, at, lexicon) {
+        length + 1
+    } else if byte == b'/' && has_comment(rest, lexicon) {
+        4 + memmem::find(&rest[2..], b"*/")?
+    } else if let Some(inner) = opened(text, at, lexicon) {
+        return Some((inner.length, Next::Inner(Level::Text(inner))));
+    } else {
+        1
+    };
+    Some((length, Next::Same))
 }
 
 /// Whether a comment begins at the start.
