@@ -3,7 +3,7 @@
 
 use super::table::{Ends, Fact};
 use super::token::Kind;
-use super::view::View;
+use super::view::{COMMENTS_LIMIT, View};
 use super::{Condition, Lexical, directive};
 use crate::block::NoBlockReason;
 use crate::budget::Meter;
@@ -114,7 +114,7 @@ impl View<'_> {
 
     /// What comments and attributes precede, unless there is an empty line in between.
     fn after_leading(self, mut last: usize) -> Option<usize> {
-        loop {
+        for _ in 0..COMMENTS_LIMIT {
             let next = last + 1;
             self.get(next).filter(|_| self.meter.step())?;
             if self.row(next) > self.last_row(last) + 1 {
@@ -125,6 +125,7 @@ impl View<'_> {
                 None => return Some(next),
             }
         }
+        None
     }
 
     /// A comment of several lines that belongs to no block.

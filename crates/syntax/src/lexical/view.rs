@@ -6,8 +6,8 @@ use super::token::{Kind, NONE, Token};
 use crate::budget::Meter;
 use crate::source::Source;
 
-/// How many comments in a row are skipped.
-const COMMENTS_LIMIT: usize = 1_000;
+/// How many comments or attributes in a row are read.
+pub(super) const COMMENTS_LIMIT: usize = 1_000;
 
 /// Words that continue a statement in a new line, after a block.
 const CONTINUING: &[&[u8]] =
