@@ -773,7 +773,7 @@ pub static LANGUAGES: &[Language] = &[
     Language {
         extensions: &["c", "h"],
         modes: &["c"],
-        lexicon: Some(&table::CPP),
+        lexicon: Some(&table::C),
         ..row("C", tree_sitter_c::LANGUAGE, &C)
     },
     Language {

@@ -1,6 +1,7 @@
 //! Texts and expansions of shells.
 
 use super::extra::near_row;
+use super::opened::Opened;
 use super::{Scanner, quoted};
 use crate::lexical::token::Kind;
 
@@ -83,8 +84,8 @@ impl Scanner<'_> {
                 b'$' if rest.starts_with(b"$(") || rest.starts_with(b"${") => {
                     self.end_of_expansion(at, is_quoted)?
                 }
-                _ => match quotes.find(|quote| rest.starts_with(quote.open.as_bytes())) {
-                    Some(quote) => quoted::end_of(self, at + quote.open.len(), quote)?,
+                _ => match quotes.find_map(|quote| Opened::of(quote, text, at)) {
+                    Some(opened) => quoted::end_of(self, at + opened.length, opened)?,
                     None => at + 1,
                 },
             };
