@@ -5,6 +5,9 @@ use super::opened::Opened;
 use super::{Scanner, quoted};
 use crate::lexical::token::Kind;
 
+/// How deep parentheses of arithmetic are read: otherwise a line of them would be read again at each.
+const ARITHMETIC_DEPTH: usize = 64;
+
 impl Scanner<'_> {
     pub(super) fn heredoc_of_shell(&mut self) {
         let rest = self.rest();
@@ -44,9 +47,9 @@ impl Scanner<'_> {
                 b')' => depth -= 1,
                 _ => {}
             }
-            depth == 0
+            depth == 0 || depth > ARITHMETIC_DEPTH
         });
-        Some(from + end? + 1)
+        end.filter(|_| depth == 0).map(|end| from + end + 1)
     }
 
     /// The end of `$(…)` or `${…}` at an offset in a text or in another one.
