@@ -7,6 +7,10 @@ use crate::lexical;
 /// The number of bytes that are searched for a `#!` line or a mode line.
 const HEAD_BYTES: usize = 1024;
 
+/// Programs and modes of languages that are not known, although their files can have the name of
+/// another one: scripts of zsh are often named `.sh`.
+const UNKNOWN: &[&str] = &["zsh"];
+
 /// The language of a file with this name or path and text; `None` if it is unknown.
 pub fn language_of(name: &str, text: &[u8]) -> Option<&'static Language> {
     let head = String::from_utf8_lossy(&text[..text.len().min(HEAD_BYTES)]);
@@ -14,6 +18,11 @@ pub fn language_of(name: &str, text: &[u8]) -> Option<&'static Language> {
     if head.starts_with("<?xml") {
         // Qt translations have the extension `.ts`, too.
         return named("XML");
+    }
+    if program(head).is_some_and(|one| UNKNOWN.contains(&one))
+        || modes(head).any(|one| UNKNOWN.contains(&&*one))
+    {
+        return None;
     }
     let by_name = || {
         let is_header = name.ends_with(".h") && lexical::is_cpp(text);
@@ -37,25 +46,32 @@ fn by_name(name: &str) -> Option<&'static Language> {
     })
 }
 
-/// `#!/usr/bin/env -S python3.12 -u` names `python`.
 fn by_interpreter(head: &str) -> Option<&'static Language> {
+    let program = program(head)?;
+    LANGUAGES.iter().find(|language| language.interpreters.contains(&program))
+}
+
+/// The program that `#!/usr/bin/env -S python3.12 -u` names: `python`.
+fn program(head: &str) -> Option<&str> {
     let line = head.strip_prefix("#!")?.lines().next()?;
     let mut words =
         line.split_ascii_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
     let first = words.next()?;
     let is_setting = |word: &&str| word.starts_with('-') || word.contains('=');
     let program = if first == "env" { words.find(|word| !is_setting(word))? } else { first };
-    let program =
-        program.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.');
-    LANGUAGES.iter().find(|language| language.interpreters.contains(&program))
+    Some(program.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.'))
 }
 
-/// `-*- mode: python; … -*-`, `-*- python -*-` or `vim: set ft=python :` in the first lines.
 fn by_mode(head: &str) -> Option<&'static Language> {
-    head.lines().take(5).find_map(|line| {
-        let mode = emacs_mode(line).or_else(|| vim_mode(line))?.to_ascii_lowercase();
-        LANGUAGES.iter().find(|language| language.modes.contains(&mode.as_str()))
-    })
+    modes(head)
+        .find_map(|mode| LANGUAGES.iter().find(|language| language.modes.contains(&mode.as_str())))
+}
+
+/// The modes in the first lines: `-*- mode: python; … -*-`, `-*- python -*-` or
+/// `vim: set ft=python :`.
+fn modes(head: &str) -> impl Iterator<Item = String> {
+    let lines = head.lines().take(5);
+    lines.filter_map(|line| Some(emacs_mode(line).or_else(|| vim_mode(line))?.to_ascii_lowercase()))
 }
 
 fn emacs_mode(line: &str) -> Option<&str> {

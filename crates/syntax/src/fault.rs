@@ -147,7 +147,7 @@ pub(crate) fn brackets(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Op
     }
     let end = source.text[..root.end_byte()].trim_ascii_end().len();
     let faults = pairs.finish(source.row_of(end.saturating_sub(1)));
-    faults.into_iter().next().map(|found| found.fault)
+    faults.faults.into_iter().next().map(|found| found.fault)
 }
 
 /// Where the parser stopped if it could not make a tree of the text: some grammars stop there, and

@@ -773,7 +773,7 @@ pub static LANGUAGES: &[Language] = &[
     Language {
         extensions: &["c", "h"],
         modes: &["c"],
-        lexicon: Some(&table::CPP),
+        lexicon: Some(&table::C),
         ..row("C", tree_sitter_c::LANGUAGE, &C)
     },
     Language {
@@ -807,10 +807,10 @@ pub static LANGUAGES: &[Language] = &[
         ..lexical("Swift", &table::SWIFT)
     },
     Language {
-        files: &[".bashrc", ".bash_profile", ".profile", ".zshrc"],
-        extensions: &["sh", "bash", "zsh"],
-        interpreters: &["sh", "bash", "zsh", "dash", "ksh"],
-        modes: &["sh", "bash", "zsh", "shell-script"],
+        files: &[".bashrc", ".bash_profile", ".profile"],
+        extensions: &["sh", "bash"],
+        interpreters: &["sh", "bash", "dash", "ksh"],
+        modes: &["sh", "bash", "shell-script"],
         ..lexical("Shell", &table::SHELL)
     },
     Language { extensions: &["scss"], modes: &["scss"], ..lexical("SCSS", &table::SCSS) },

@@ -3,8 +3,10 @@
 //! and indentation agree, and edits are judged by what they change.
 
 mod blocks;
+mod conditions;
 mod header;
 mod outline;
+mod parts;
 mod scan;
 pub(crate) mod table;
 mod tags;
@@ -15,15 +17,17 @@ mod words;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use memchr::memmem;
+
 use crate::budget::Meter;
-use crate::pairs::{Closer, FAULTS_LIMIT, Found, Pairs, Wrong, unclosed};
+use crate::pairs::{self, Closer, FAULTS_LIMIT, Found, Pairs, Wrong, Wrongs, closing_bracket};
 use crate::source::Source;
 use crate::structure::Fault;
+use conditions::{Condition, Conditions, Counted, Skipped, directive, is_never};
 pub(crate) use header::is_cpp;
 use scan::Scanned;
 use table::{Ends, Extra, Lexicon, Tags};
 use token::{Kind, NONE, Region, Token};
-use words::Missing;
 
 /// The tokens of a text, the regions between those that match, and what is wrong.
 pub(crate) struct Lexical {
@@ -34,6 +38,8 @@ pub(crate) struct Lexical {
     faults: Box<[Found]>,
     /// Where a text or comment begins whose end is not known.
     torn: Option<usize>,
+    /// What can be valid, so that only an edit that brings it is reported.
+    doubts: Box<[Found]>,
 }
 
 impl fmt::Debug for Lexical {
@@ -46,7 +52,7 @@ impl Lexical {
     /// The structure of a text; incomplete if the budget is spent.
     pub fn of(source: &Source, lexicon: &'static Lexicon, meter: &Meter<'_>) -> Lexical {
         let text = &source.text[..];
-        let Scanned { mut tokens, unterminated, torn } = match lexicon.ends {
+        let Scanned { mut tokens, unterminated, surplus, torn } = match lexicon.ends {
             Ends::Tags(kind) => tags::scan(text, kind, meter),
             _ => scan::scan(text, lexicon, meter),
         };
@@ -55,40 +61,29 @@ impl Lexical {
         let lower = (lexicon.ends == Ends::Tags(Tags::Html)).then(|| text.to_ascii_lowercase());
         let names = lower.as_deref().unwrap_or(text);
         let mut best =
-            Matcher::new(source, names, lexicon, &tokens, torn, Branch::First).run(meter);
+            Matcher::new(source, names, lexicon, &tokens, torn, Counted::First).run(meter);
         if !best.faults.is_empty() && best.has_alternatives {
             let other =
-                Matcher::new(source, names, lexicon, &tokens, torn, Branch::Last).run(meter);
+                Matcher::new(source, names, lexicon, &tokens, torn, Counted::Last).run(meter);
             if other.faults.len() < best.faults.len() {
                 best = other;
             }
         }
-        let ends = unterminated.iter().map(|&at| Found {
-            wrong: Wrong::Unterminated,
-            fault: Fault {
-                line: source.row_of(at) as u32 + 1,
-                what: "the text or comment that begins here does not end".into(),
-                opened: None,
-            },
-        });
-        let known = |at: usize| torn.is_none_or(|torn| tokens[at].start() < torn);
-        let row = |at: usize| source.row_of(tokens[at].start());
-        let missing = missing.iter().filter(|one| known(one.at())).map(|one| match *one {
-            Missing::Then { open, end } => {
-                unclosed(Closer::Word("then"), row(open) as u32, row(end))
-            }
-            Missing::PatternEnd(last) => {
-                let what = "`)` is missing after the pattern".into();
-                let fault = Fault { line: row(last) as u32 + 1, what, opened: None };
-                Found { wrong: Wrong::Unclosed(")".into()), fault }
-            }
-        });
-        let faults = ends.chain(best.faults).chain(missing).take(FAULTS_LIMIT).collect();
+        let mut faults = faults_of_scan(source, &unterminated, &surplus);
+        faults.extend(best.faults);
+        faults.extend(parts::missing_marks(source, &tokens, &missing, torn));
         for (token, region) in tokens.iter_mut().zip(best.regions_of_tokens) {
             token.region = region;
         }
         let (tokens, regions) = (tokens.into_boxed_slice(), best.regions.into_boxed_slice());
-        Lexical { lexicon, tokens, regions, faults, torn }
+        let doubts = best.doubts.into_boxed_slice();
+        let mut lexical = Lexical { lexicon, tokens, regions, faults: [].into(), doubts, torn };
+        if torn.is_none() {
+            faults.extend(lexical.missing_parts(source, meter));
+        }
+        faults.truncate(FAULTS_LIMIT);
+        lexical.faults = faults.into_boxed_slice();
+        lexical
     }
 
     /// The first thing that is wrong.
@@ -97,10 +92,11 @@ impl Lexical {
     }
 
     pub fn size_bytes(&self) -> usize {
-        let faults: usize = self.faults.iter().map(Found::text_bytes).sum();
+        let faults: usize = self.faults.iter().chain(&self.doubts).map(Found::text_bytes).sum();
         size_of_val(&*self.tokens)
             + size_of_val(&*self.regions)
             + size_of_val(&*self.faults)
+            + size_of_val(&*self.doubts)
             + faults
     }
 
@@ -122,16 +118,46 @@ impl Lexical {
         let more: Vec<usize> = (0..found.len()).filter(|&at| more[&found[at].0] > 0).collect();
         let known: HashSet<_> = known.iter().collect();
         let unknown = more.iter().find(|&&at| !known.contains(&found[at]));
-        unknown.or(more.last()).map(|&at| self.faults[at].fault.clone())
+        let fault = unknown.or(more.last()).map(|&at| self.faults[at].fault.clone());
+        fault.or_else(|| self.new_doubt(before, old))
+    }
+
+    /// The first thing that may be wrong in an edited text, and was not so before: another branch of a
+    /// condition with other brackets than the first one, or an end tag that is omitted for the first
+    /// time.
+    fn new_doubt(&self, before: &Lexical, old: &Source) -> Option<Fault> {
+        let count = |of: &Lexical, wrong: &Wrong| {
+            of.doubts.iter().filter(|doubt| doubt.wrong == *wrong).count()
+        };
+        let is_new = |doubt: &&Found| {
+            let known = count(before, &doubt.wrong);
+            match &doubt.wrong {
+                Wrong::Omitted(tag) => {
+                    known == 0
+                        && memmem::find(&old.text.to_ascii_lowercase(), tag.as_bytes()).is_some()
+                }
+                _ => known < count(self, &doubt.wrong),
+            }
+        };
+        self.doubts.iter().find(is_new).map(|doubt| doubt.fault.clone())
     }
 }
 
-/// Which branch of a condition of the preprocessor counts. The others only have to match
-/// themselves: `#if A`, `if (a) {`, `#else`, `if (b) {`, `#endif`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Branch {
-    First,
-    Last,
+/// The texts that do not end, and the brackets that close nothing in code that is one token.
+fn faults_of_scan(source: &Source, unterminated: &[usize], surplus: &[usize]) -> Vec<Found> {
+    let ends = unterminated.iter().map(|&at| Found {
+        wrong: Wrong::Unterminated,
+        fault: Fault {
+            line: source.row_of(at) as u32 + 1,
+            what: "the text or comment that begins here does not end".into(),
+            opened: None,
+        },
+    });
+    let surplus = surplus.iter().filter_map(|&at| {
+        let bracket = Closer::Bracket(closing_bracket(source.text[at])?);
+        Some(pairs::surplus(bracket, source.row_of(at)))
+    });
+    ends.chain(surplus).collect()
 }
 
 /// Matches the tokens of a text.
@@ -144,17 +170,10 @@ struct Matcher<'s> {
     pairs: Pairs<'s>,
     regions: Vec<Region>,
     skipped: Vec<Skipped>,
+    /// What may be wrong.
+    doubts: Vec<Found>,
     /// Where what follows is not known.
     torn: Option<usize>,
-}
-
-/// A branch that does not count.
-struct Skipped {
-    /// Its first token, and the one after it.
-    start: usize,
-    end: usize,
-    /// Whether its brackets must match, because those of the branch that counts do.
-    must_match: bool,
 }
 
 /// The result of matching.
@@ -162,6 +181,7 @@ struct Matched {
     regions: Vec<Region>,
     regions_of_tokens: Vec<u32>,
     faults: Vec<Found>,
+    doubts: Vec<Found>,
     has_alternatives: bool,
 }
 
@@ -172,12 +192,15 @@ impl<'s> Matcher<'s> {
         lexicon: &'static Lexicon,
         tokens: &'s [Token],
         torn: Option<usize>,
-        branch: Branch,
+        counted: Counted,
     ) -> Matcher<'s> {
         let has_conditions =
             lexicon.extras.iter().any(|one| matches!(one, Extra::Preprocessor | Extra::Directives));
-        let skipped =
-            if has_conditions { skipped(&source.text, tokens, branch) } else { Vec::new() };
+        let Conditions { skipped, different } = if has_conditions {
+            Conditions::of(source, tokens, counted)
+        } else {
+            Conditions::default()
+        };
         // Growing it would take twice the memory.
         let opening = tokens.iter().filter(|token| token.kind == Kind::Open).count();
         let mut regions = Vec::with_capacity(opening + 1);
@@ -190,6 +213,7 @@ impl<'s> Matcher<'s> {
             pairs: Pairs::new(source),
             regions,
             skipped,
+            doubts: different,
             torn,
         }
     }
@@ -226,9 +250,16 @@ impl<'s> Matcher<'s> {
         regions_of_tokens.resize(self.tokens.len(), 0);
         let last = self.tokens.last().map_or(0, |token| token.end().saturating_sub(1));
         let known = known.or(self.torn.map(|_| self.pairs.faults.len()));
-        let mut faults = self.pairs.finish(self.source.row_of(last));
+        let Wrongs { mut faults, omitted } = self.pairs.finish(self.source.row_of(last));
+        self.doubts.extend(omitted);
         faults.truncate(known.unwrap_or(faults.len()));
-        Matched { regions: self.regions, regions_of_tokens, faults, has_alternatives }
+        Matched {
+            regions: self.regions,
+            regions_of_tokens,
+            faults,
+            doubts: self.doubts,
+            has_alternatives,
+        }
     }
 
     fn open(&mut self, at: u32, token: Token, parent: u32) -> u32 {
@@ -270,89 +301,4 @@ impl<'s> Matcher<'s> {
             }
         }
     }
-}
-
-/// The branches of conditions that do not count, outermost only.
-fn skipped(text: &[u8], tokens: &[Token], branch: Branch) -> Vec<Skipped> {
-    let mut open: Vec<Vec<usize>> = Vec::new();
-    let mut skipped = Vec::new();
-    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Directive)
-    {
-        match directive(&text[token.range()]) {
-            Some(Condition::If) => open.push(vec![at]),
-            Some(Condition::Else) => {
-                if let Some(branches) = open.last_mut() {
-                    branches.push(at);
-                }
-            }
-            Some(Condition::End) => {
-                let Some(mut branches) = open.pop() else { continue };
-                let is_dead = is_never(&text[tokens[branches[0]].range()]);
-                let counted = match branch {
-                    Branch::Last => branches.len() - 1,
-                    Branch::First => usize::from(is_dead),
-                };
-                branches.push(at);
-                let parts: Vec<(usize, usize)> =
-                    branches.windows(2).map(|part| (part[0] + 1, part[1])).collect();
-                let is_whole = |&(start, end): &(usize, usize)| {
-                    tokens[start..end].iter().all(|token| token.kind != Kind::Directive)
-                };
-                let counts =
-                    parts.get(counted).is_some_and(|part| is_whole(part) && matches(tokens, *part));
-                let others = parts.iter().enumerate().filter(|(index, _)| *index != counted);
-                skipped.extend(others.filter(|(_, part)| part.0 < part.1).map(|(_, &part)| {
-                    let must_match = counts && !is_dead && is_whole(&part);
-                    Skipped { start: part.0, end: part.1, must_match }
-                }));
-            }
-            None => {}
-        }
-    }
-    skipped.sort_unstable_by_key(|part| (part.start, usize::MAX - part.end));
-    let mut until = 0;
-    skipped.retain(|part| {
-        let is_outermost = part.start >= until;
-        until = until.max(part.end);
-        is_outermost
-    });
-    skipped
-}
-
-/// Whether a part closes as many regions as it opens, and none around it.
-fn matches(tokens: &[Token], (start, end): (usize, usize)) -> bool {
-    let mut depth = 0_isize;
-    let never_closes_more = tokens[start..end].iter().all(|token| {
-        depth += match token.kind {
-            Kind::Open => 1,
-            Kind::Close => -1,
-            _ => 0,
-        };
-        depth >= 0
-    });
-    never_closes_more && depth == 0
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Condition {
-    If,
-    Else,
-    End,
-}
-
-/// What a directive does with conditions.
-fn directive(line: &[u8]) -> Option<Condition> {
-    let word = line.strip_prefix(b"#")?.trim_ascii_start();
-    let length = word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-    match &word[..length] {
-        b"if" | b"ifdef" | b"ifndef" => Some(Condition::If),
-        b"else" | b"elif" | b"elseif" | b"elifdef" | b"elifndef" => Some(Condition::Else),
-        b"endif" => Some(Condition::End),
-        _ => None,
-    }
-}
-
-fn is_never(line: &[u8]) -> bool {
-    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    words.next_back() == Some(b"0")
 }

@@ -8,7 +8,7 @@ use tree_sitter::Node;
 use crate::block::{extent, is_alone_at_start};
 use crate::budget::{Budget, Meter};
 use crate::headings;
-use crate::language::{Role, Tests, Value};
+use crate::language::{Grammar, Role, Tests, Value};
 use crate::lookup::{Lookup, field, is_one_of, own_start};
 use crate::source::Source;
 use crate::structure::{Definition, Fold, Outline};
@@ -29,6 +29,14 @@ impl Source {
     pub fn outline(&self, budget: &Budget<'_>) -> Option<Outline> {
         let meter = &budget.meter();
         let outline = match (&self.tree, &self.lexical) {
+            (Some(tree), Some(lexical)) if matches!(self.language.grammar, Grammar::Script(..)) => {
+                let ranges = tree.included_ranges();
+                let rows = ranges.iter().map(|range| {
+                    (range.start_point.row as u32 + 1, range.end_point.row as u32 + 1)
+                });
+                let template = lexical.outline(self, meter).without(&rows.collect::<Vec<_>>());
+                Outliner::new(self).run(meter).with(template)
+            }
             (Some(_), _) => Outliner::new(self).run(meter),
             (None, Some(lexical)) => lexical.outline(self, meter),
             (None, None) => headings::outline(self),
@@ -475,6 +483,27 @@ impl Foldable {
         }
         name_folds(&mut outline);
         outline
+    }
+}
+
+impl Outline {
+    /// The folds that have no line in some ranges.
+    fn without(mut self, ranges: &[(u32, u32)]) -> Outline {
+        self.folds.retain(|fold| {
+            let next = ranges.partition_point(|range| range.1 < fold.first);
+            ranges.get(next).is_none_or(|range| range.0 > fold.last)
+        });
+        self
+    }
+
+    /// This outline and that of other parts of the same text.
+    fn with(mut self, other: Outline) -> Outline {
+        let folds = self.folds.iter().chain(&other.folds);
+        let ranges = folds.map(|fold| (fold.first as usize - 1, fold.last as usize - 1)).collect();
+        self.definitions.extend(other.definitions);
+        self.definitions.sort_by_key(|definition| definition.bytes.start);
+        self.folds = Vec::new();
+        Foldable { ranges }.finish(self)
     }
 }
 

@@ -71,6 +71,10 @@ pub(crate) enum Wrong {
     Unclosed(String),
     /// This closing mark closes nothing.
     Surplus(String),
+    /// This end tag, which is optional, is missing.
+    Omitted(String),
+    /// A branch of a condition has other brackets than the first one.
+    Branch,
     /// A text or comment does not end.
     Unterminated,
 }
@@ -86,8 +90,8 @@ impl Found {
     /// The bytes of its texts.
     pub fn text_bytes(&self) -> usize {
         let name = match &self.wrong {
-            Wrong::Unclosed(name) | Wrong::Surplus(name) => name.capacity(),
-            Wrong::Unterminated => 0,
+            Wrong::Unclosed(name) | Wrong::Surplus(name) | Wrong::Omitted(name) => name.capacity(),
+            Wrong::Branch | Wrong::Unterminated => 0,
         };
         name + self.fault.what.capacity()
     }
@@ -113,6 +117,14 @@ pub(crate) struct Pairs<'s> {
     floor: Option<(usize, bool)>,
     /// The certain faults.
     pub faults: Vec<Found>,
+    /// What is closed by an outer block, as it may be.
+    omitted: Vec<Found>,
+}
+
+/// What is wrong in a whole text, and the optional end tags that are missing.
+pub(crate) struct Wrongs {
+    pub faults: Vec<Found>,
+    pub omitted: Vec<Found>,
 }
 
 impl<'s> Pairs<'s> {
@@ -127,6 +139,7 @@ impl<'s> Pairs<'s> {
             surplus: None,
             floor: None,
             faults: Vec::new(),
+            omitted: Vec::new(),
         }
     }
 
@@ -182,6 +195,14 @@ impl<'s> Pairs<'s> {
         }
     }
 
+    fn omit(&mut self, opened: &Opened, row: usize) {
+        if self.omitted.len() < FAULTS_LIMIT {
+            let Found { wrong, fault } = self.unclosed(opened, row);
+            let Wrong::Unclosed(tag) = wrong else { return };
+            self.omitted.push(Found { wrong: Wrong::Omitted(tag), fault });
+        }
+    }
+
     /// Closes a block, and returns the one that it closes.
     pub fn close(&mut self, closer: Closer<'s>, at: usize) -> Option<u32> {
         let row = self.source.row_of(at);
@@ -206,7 +227,9 @@ impl<'s> Pairs<'s> {
                 self.compare_indents(&opened, row, at);
                 return Some(opened.id);
             }
-            if !self.mark_of(&opened).is_optional {
+            if self.mark_of(&opened).is_optional {
+                self.omit(&opened, row);
+            } else {
                 self.report(self.unclosed(&opened, row));
             }
         }
@@ -243,8 +266,10 @@ impl<'s> Pairs<'s> {
     }
 
     /// The faults of the whole text.
-    pub fn finish(mut self, last_row: usize) -> Vec<Found> {
-        self.open.retain(|opened| !self.marks[opened.mark as usize].is_optional);
+    pub fn finish(mut self, last_row: usize) -> Wrongs {
+        let is_optional = |opened: &mut Opened| self.marks[opened.mark as usize].is_optional;
+        let optional: Vec<Opened> = self.open.extract_if(.., is_optional).collect();
+        optional.iter().for_each(|opened| self.omit(opened, last_row));
         // If indentation shows which one is missing, all others around it are closed too late, and
         // the outermost one not at all.
         if let Some(fault) = self.unclosed.take().filter(|_| !self.open.is_empty()) {
@@ -254,7 +279,7 @@ impl<'s> Pairs<'s> {
         while let Some(opened) = self.open.pop().filter(|_| self.faults.len() < FAULTS_LIMIT) {
             self.report(self.unclosed(&opened, last_row));
         }
-        self.faults
+        Wrongs { faults: self.faults, omitted: self.omitted }
     }
 }
 
@@ -273,7 +298,7 @@ pub(crate) fn unclosed(closer: Closer<'_>, opened: u32, row: usize) -> Found {
     Found { wrong: Wrong::Unclosed(shown), fault }
 }
 
-fn surplus(closer: Closer<'_>, row: usize) -> Found {
+pub(crate) fn surplus(closer: Closer<'_>, row: usize) -> Found {
     let shown = closer.shown();
     let what = format!("`{shown}` closes nothing");
     let fault = Fault { line: row as u32 + 1, what, opened: None };

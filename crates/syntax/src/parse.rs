@@ -90,7 +90,8 @@ impl Source {
         text: impl Into<SourceText<'a>>,
         budget: &Budget<'_>,
     ) -> Option<Source> {
-        Source::parse_up_to(SOURCE_LIMIT_BYTES, language, text.into(), budget)
+        let text = Text::of(text.into().into_shared(SOURCE_LIMIT_BYTES)?);
+        Source::build(language, &text, &mut Allowance::full(), budget)
     }
 
     /// Parses a text that may be longer, for its definitions.
@@ -99,17 +100,14 @@ impl Source {
         text: impl Into<SourceText<'a>>,
         budget: &Budget<'_>,
     ) -> Option<Source> {
-        Source::parse_up_to(SYMBOLS_LIMIT_BYTES, language, text.into(), budget)
-    }
-
-    fn parse_up_to(
-        limit_bytes: usize,
-        language: &'static Language,
-        text: SourceText<'_>,
-        budget: &Budget<'_>,
-    ) -> Option<Source> {
-        let text = Text::of(text.into_shared(limit_bytes)?);
-        Source::build(language, &text, &mut Allowance::full(), budget)
+        let text = Text::of(text.into().into_shared(SYMBOLS_LIMIT_BYTES)?);
+        let bare = Source::bare(language, &text);
+        let allowance = &mut Allowance::full();
+        // If there is a tree, definitions are only in it.
+        if matches!(language.grammar, Grammar::Whole(_)) {
+            return bare.with_masks(allowance, budget);
+        }
+        bare.with_lexical(allowance, budget).with_masks(allowance, budget)
     }
 
     /// Parses an edited version of this text, reusing unchanged parts of the tree. If the parser
@@ -167,24 +165,53 @@ impl Source {
         let tree = self.tree.as_ref().filter(|tree| is_whole && tree.is_shareable());
         let edit = edit_between((&self.text, &self.rows), (&text.bytes, &text.rows));
         let old = tree.map(|tree| (tree, edit));
-        Source::attempt(self.language, text, None, old, allowance, budget)
+        let bare = Source::bare(self.language, text).with_lexical(allowance, budget);
+        bare.attempt(None, old, allowance, budget)
     }
 
-    /// Parses a text as it is, and with masked constructs if it has errors.
+    /// Parses a text, and scans it for brackets.
     fn build(
         language: &'static Language,
         text: &Text,
         allowance: &mut Allowance,
         budget: &Budget<'_>,
     ) -> Option<Source> {
+        Source::bare(language, text).with_lexical(allowance, budget).with_masks(allowance, budget)
+    }
+
+    /// A text that has not been parsed.
+    fn bare(language: &'static Language, text: &Text) -> Source {
+        Source {
+            language,
+            text: Arc::clone(&text.bytes),
+            rows: Arc::clone(&text.rows),
+            tree: None,
+            headings: Vec::new(),
+            lexical: None,
+            firsts: OnceLock::new(),
+            is_masked: false,
+            is_clean: true,
+        }
+    }
+
+    /// The same text with its structure by brackets and tags, in languages that have it.
+    fn with_lexical(self, allowance: &mut Allowance, budget: &Budget<'_>) -> Source {
+        let Some(lexicon) = self.language.lexicon else { return self };
+        allowance.charge(self.text.len() / LEXICAL_BYTES_PER_REPORT);
+        let lexical = Arc::new(Lexical::of(&self, lexicon, &budget.meter()));
+        Source { lexical: Some(lexical), ..self }
+    }
+
+    /// Parses this text as it is, and with masked constructs if it has errors.
+    fn with_masks(self, allowance: &mut Allowance, budget: &Budget<'_>) -> Option<Source> {
         let recovery = *allowance;
-        let plain = Source::attempt(language, text, None, None, allowance, budget);
+        let plain = self.attempt(None, None, allowance, budget);
         if plain.as_ref().is_some_and(Source::is_clean) || budget.is_spent() {
             return plain;
         }
-        let Some(input) = language.masks.masked(&text.bytes) else { return plain };
+        let Some(input) = self.language.masks.masked(&self.text) else { return plain };
         allowance.renew_recovery(recovery);
-        let masked = Source::attempt(language, text, Some(&input), None, allowance, budget);
+        let masked = self.attempt(Some(&input), None, allowance, budget);
         let meter = &budget.meter();
         match (plain, masked) {
             (Some(plain), Some(masked))
@@ -197,23 +224,21 @@ impl Source {
         }
     }
 
-    /// Parses a text, or `masked` in its place.
+    /// Parses this text, or `masked` in its place.
     fn attempt(
-        language: &'static Language,
-        text: &Text,
+        &self,
         masked: Option<&[u8]>,
         old: Option<(&BoundedTree, InputEdit)>,
         allowance: &mut Allowance,
         budget: &Budget<'_>,
     ) -> Option<Source> {
-        let input = masked.unwrap_or(&text.bytes);
-        let checks_tree = language.checks_tree();
-        let tree = match parser_of(language, input, &text.rows) {
+        let input = masked.unwrap_or(&self.text);
+        let tree = match parser_of(self.language, input, &self.rows) {
             Some((grammar, Some(ranges))) => {
                 let job = Job { text: input, grammar, ranges, old };
                 let tree = grammar::parse(&job, allowance, budget);
                 // Without its tree, a script would count as one without errors.
-                if tree.is_none() && checks_tree {
+                if tree.is_none() && self.checks_tree() {
                     return None;
                 }
                 tree
@@ -221,30 +246,30 @@ impl Source {
             _ => None,
         };
         let mut source = Source {
-            language,
-            text: Arc::clone(&text.bytes),
-            rows: Arc::clone(&text.rows),
+            language: self.language,
+            text: Arc::clone(&self.text),
+            rows: Arc::clone(&self.rows),
             tree,
             headings: Vec::new(),
-            lexical: None,
-            firsts: OnceLock::new(),
+            lexical: self.lexical.clone(),
+            firsts: self.firsts.clone(),
             is_masked: masked.is_some(),
             is_clean: true,
         };
-        if matches!(language.grammar, Grammar::Headings) {
+        if matches!(self.language.grammar, Grammar::Headings) {
             source.headings = headings::headings(&source);
         }
-        let meter = &budget.meter();
-        if let Some(lexicon) = language.lexicon {
-            allowance.charge(text.bytes.len() / LEXICAL_BYTES_PER_REPORT);
-            source.lexical = Some(Lexical::of(&source, lexicon, meter));
+        if source.tree.is_none() && source.lexical.is_none() {
+            source = source.with_lexical(allowance, budget);
         }
+        let meter = &budget.meter();
         source.is_clean = source.is_lexically_clean()
             && (!source.checks_tree()
                 || !fault::has_error(&source, meter)
                     && indentation::fault(&source, meter).is_none()
                     && required::fault(&source, meter).is_none());
-        (!meter.is_spent()).then_some(source)
+        // If the budget is spent, the structure may be incomplete.
+        meter.check().then_some(source)
     }
 
     /// The first fault; `None` for a text without errors, or if the search exceeds the budget.

@@ -22,7 +22,7 @@ pub struct Source {
     pub(crate) tree: Option<BoundedTree>,
     pub(crate) headings: Vec<Heading>,
     /// The structure by brackets and tags, of languages that have it.
-    pub(crate) lexical: Option<Lexical>,
+    pub(crate) lexical: Option<Arc<Lexical>>,
     pub(crate) rows: Arc<Rows>,
     /// The offset of the first non-whitespace character of each line, or of its end. Computed on
     /// demand, because most checks for errors do not need it.
@@ -56,14 +56,14 @@ impl Source {
     /// The size in memory, including older trees whose nodes it uses.
     pub fn size_bytes(&self) -> usize {
         let tree = self.tree.as_ref().map_or(0, BoundedTree::held_bytes);
-        let lexical = self.lexical.as_ref().map_or(0, Lexical::size_bytes);
+        let lexical = self.lexical.as_ref().map_or(0, |lexical| lexical.size_bytes());
         self.text.len() + self.rows.size_bytes() + tree + lexical
     }
 
     /// The structure by brackets and tags of a line, counted from 0, unless a grammar has parsed
     /// it.
     pub(crate) fn lexical_at(&self, row: usize) -> Option<&Lexical> {
-        let lexical = self.lexical.as_ref()?;
+        let lexical = self.lexical.as_deref()?;
         let Some(tree) = &self.tree else { return Some(lexical) };
         let is_part = matches!(self.language.grammar, Grammar::Script(..));
         let start = self.start_of(row);

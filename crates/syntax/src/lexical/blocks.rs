@@ -1,14 +1,14 @@
 //! The block at a line. It is refused unless its brackets match and its lines are indented as those
 //! of one statement.
 
-use super::table::{Attributes, Ends, Extra};
+use super::table::{Attributes, Ends, Fact};
 use super::token::Kind;
-use super::view::View;
+use super::view::{COMMENTS_LIMIT, View};
 use super::{Condition, Lexical, directive};
 use crate::block::NoBlockReason;
 use crate::budget::Meter;
 use crate::source::Source;
-use crate::structure::Block;
+use crate::structure::{Block, Fault};
 
 /// Words of statements whose parts SQL separates with `;`, too.
 const PROCEDURES: &[&str] = &["begin", "declare", "procedure", "trigger", "go", "delimiter"];
@@ -34,6 +34,9 @@ const CLAUSES: &[&str] = &[
 /// How many heredocs of one line are read.
 const HEREDOCS_LIMIT: usize = 100;
 
+/// The limit on the tokens of the head of a block that are read.
+pub(super) const HEAD_LIMIT: usize = 64;
+
 impl Lexical {
     /// The block that starts at a line, or that the comment or attribute there belongs to.
     pub fn block(
@@ -46,7 +49,7 @@ impl Lexical {
         let row = line as usize - 1;
         let at = source.first_byte(row).ok_or(NoBlockReason::Blank)?;
         if !self.faults.is_empty() {
-            return Err(NoBlockReason::Error);
+            return view.element_at(at).ok_or(NoBlockReason::Error);
         }
         let first = view.after(at);
         let token = view.get(first).ok_or(NoBlockReason::Nothing)?;
@@ -114,9 +117,30 @@ impl View<'_> {
         self.first_of_statement_row(before.filter(is_head).unwrap_or(open))
     }
 
+    /// An element of a text that has errors only outside of it, if its tags are in lines of their own
+    /// that are equally indented.
+    fn element_at(self, offset: usize) -> Option<Block> {
+        let at = self.after(offset);
+        let is_start = matches!(self.lexical.lexicon.ends, Ends::Tags(_))
+            && self
+                .get(at)
+                .is_some_and(|start| start.start() == offset && start.kind == Kind::Open);
+        let close = self.partner(at).filter(|_| is_start)?;
+        let block = self.block_at(at).ok()?;
+        let is_plain = self.begins_row(close) && self.column(close) == self.column(at);
+        let mut faults = self.lexical.faults.iter().map(|found| &found.fault);
+        let is_outside = |fault: &Fault| {
+            fault.line < block.first && fault.opened.is_none() || {
+                let opened = fault.opened.unwrap_or(fault.line);
+                opened.max(fault.line) < block.first || opened.min(fault.line) > block.last
+            }
+        };
+        (is_plain && faults.all(is_outside)).then_some(block)
+    }
+
     /// What comments and attributes precede, unless there is an empty line in between.
     fn after_leading(self, mut last: usize) -> Option<usize> {
-        loop {
+        for _ in 0..COMMENTS_LIMIT {
             let next = last + 1;
             self.get(next).filter(|_| self.meter.step())?;
             if self.row(next) > self.last_row(last) + 1 {
@@ -127,6 +151,7 @@ impl View<'_> {
                 None => return Some(next),
             }
         }
+        None
     }
 
     /// A comment of several lines that belongs to no block.
@@ -176,7 +201,7 @@ impl View<'_> {
             {
                 !self.lexical.lexicon.words.is_empty() || self.is_list(self.around(at))
             }
-            Kind::Open if text == b"{" && !self.has(Extra::Shell) => {
+            Kind::Open if text == b"{" && !self.has(Fact::Commands) => {
                 let before = self.previous_code(at);
                 before.is_some_and(|one| matches!(self.text(one), b"," | b"(" | b"[" | b"{"))
             }
@@ -186,7 +211,6 @@ impl View<'_> {
                 .and_then(|name| self.previous_code(name))
                 .is_none_or(|word| !self.is(word, "function") && !self.is(word, "(")),
             Kind::Mark => matches!(text, b"@" | b"#" | b"*" | b"~" | b"!" | b"$" | b"%"),
-            Kind::Word if self.has(Extra::Ruby) && text == b"when" => false,
             Kind::Word if self.lexical.lexicon.parts.iter().any(|part| part.as_bytes() == text) => {
                 self.is_modifier(at)
             }
@@ -224,11 +248,19 @@ impl View<'_> {
             _ => {
                 let is_deeper =
                     || self.column(at) > self.column(self.first_of_statement_row(before));
+                let is_indented = self.source.language.is_indented;
+                let is_first = || is_indented && is_deeper() && self.opens_lines(before, at);
                 !self.lines_end_in(around)
-                    || self.continues(before, at)
-                    || self.source.language.is_indented && is_deeper()
+                    || !is_first() && (self.continues(before, at) || is_indented && is_deeper())
             }
         }
+    }
+
+    /// Whether indented lines are a block after a token at the end of a line.
+    fn opens_lines(self, before: usize, at: usize) -> bool {
+        let word = self.lexical.lexicon.openers.iter().any(|word| self.is(before, word));
+        self.last_row(before) < self.row(at)
+            && (word || self.is(before, ">") && self.is_arrow(before) && self.is(before - 1, "="))
     }
 
     /// Whether a word that may begin a part of a statement is a modifier: `private int x()`,
@@ -237,7 +269,13 @@ impl View<'_> {
         let text = self.text(at);
         let next = self.get(at + 1).map(|_| self.text(at + 1)).unwrap_or_default();
         match text {
-            b"case" => matches!(next, b"class" | b"object") || self.has(Extra::Sigils),
+            // A function of Gradle with this name.
+            b"default" | b"case" | b"public" | b"private" | b"protected"
+                if next == b"{" && self.lexical.lexicon.ends == Ends::Lines =>
+            {
+                true
+            }
+            b"case" => matches!(next, b"class" | b"object"),
             b"do" => self.lexical.lexicon.ends == Ends::Semicolons,
             b"public" | b"private" | b"protected" => {
                 next != b":" && self.row(at) == self.row((at + 1).min(self.len() - 1))
@@ -273,8 +311,7 @@ impl View<'_> {
                 return Err(NoBlockReason::TooLong);
             }
             *left -= 1;
-            let is_group = self.kind(at) == Kind::Open;
-            if is_group {
+            if self.kind(at) == Kind::Open {
                 at = self.partner(at).ok_or(NoBlockReason::Unclear)?;
             }
             match self.text(at) {
@@ -283,14 +320,14 @@ impl View<'_> {
                 _ => {}
             }
             let Some(next) = self.next_code(at) else { return Ok(at) };
-            if self.kind(next) == Kind::Close || self.kind(next) == Kind::Text && self.is_html(next)
-            {
+            let is_html = self.kind(next) == Kind::Text && self.text(next).starts_with(b"?>");
+            if self.kind(next) == Kind::Close || is_html {
                 return Ok(at);
             }
             if statement.is_list && self.is(next, ",") {
                 return if angles > 0 { Err(NoBlockReason::Unclear) } else { Ok(at) };
             }
-            if let Some(end) = self.end_between(&statement, at, next, is_group)? {
+            if let Some(end) = self.end_between(&statement, at, next)? {
                 return Ok(end);
             }
             at = next;
@@ -303,37 +340,46 @@ impl View<'_> {
         statement: &Statement,
         at: usize,
         next: usize,
-        is_group: bool,
     ) -> Result<Option<usize>, NoBlockReason> {
-        let ends = self.lexical.lexicon.ends;
-        let start = statement.start;
-        // A command of psql may end a statement.
-        if self.has(Extra::Sql) && (at + 1..next).any(|one| self.kind(one) == Kind::Directive) {
+        let is_directive = |one: usize| self.kind(one) == Kind::Directive;
+        if self.has(Fact::DirectivesEnd) && (at + 1..next).any(is_directive) {
             return Err(NoBlockReason::Unclear);
         }
         let is_new_row = self.row(next) > self.last_row(at);
-        if self.is(next, ";") && !self.has(Extra::Instructions) {
-            if is_new_row && ends == Ends::Lines {
+        if self.is(next, ";") && !self.has(Fact::NoSemicolons) {
+            if is_new_row && self.lexical.lexicon.ends == Ends::Lines {
                 return Ok(Some(at));
             }
-            return Ok((!self.continues_after_semicolon(start, next)).then_some(next));
+            let continues = self.continues_after_semicolon(statement.start, next);
+            return Ok((!continues).then_some(next));
         }
-        if !is_new_row {
-            return Ok(None);
-        }
+        if is_new_row { self.end_before_row(statement, at, next) } else { Ok(None) }
+    }
+
+    /// The last token of a statement that may end between a token and the next one, which is in
+    /// another line; `None` if it continues there.
+    fn end_before_row(
+        self,
+        statement: &Statement,
+        at: usize,
+        next: usize,
+    ) -> Result<Option<usize>, NoBlockReason> {
+        let (ends, start) = (self.lexical.lexicon.ends, statement.start);
+        let is_deeper = self.source.language.is_indented && self.column(next) > self.column(start);
         let is_label = self.is(at, ":") && ends == Ends::Semicolons;
         let is_clause = ends == Ends::Lines && self.is(at, ">") && self.is_arrow(at);
         let is_heredoc = self.is_heredoc(next);
-        if is_label || is_clause || is_heredoc && self.ends_open(at) {
+        if is_label || is_clause && !is_deeper || is_heredoc && self.ends_open(at) {
             return Err(NoBlockReason::Unclear);
         }
+        if let Some(end) = self.end_marker(start, next) {
+            return Ok(Some(end));
+        }
         let may_end = match ends {
-            Ends::Semicolons => is_group && self.is(at, "}"),
+            Ends::Semicolons => self.kind(at) == Kind::Close && self.is(at, "}"),
             _ => statement.has_lines,
         };
-        let is_offside = self.source.language.is_indented;
-        let is_deeper = || is_offside && self.column(next) > self.column(start);
-        let continues = || self.continues(at, next) || self.is_rest(start, next) || is_deeper();
+        let continues = || self.continues(at, next) || self.is_rest(start, next) || is_deeper;
         Ok((may_end && !is_heredoc && !continues()).then_some(at))
     }
 
@@ -350,8 +396,15 @@ impl View<'_> {
         line.any(|one| self.kind(one) == Kind::Text && self.text(one).starts_with(b"<<"))
     }
 
-    fn is_html(self, at: usize) -> bool {
-        self.has(Extra::Php) && self.text(at).starts_with(b"?>")
+    /// The last token of `end name`, which ends a statement of Scala.
+    fn end_marker(self, start: usize, next: usize) -> Option<usize> {
+        let is_marker = self.source.language.is_indented
+            && self.is(next, "end")
+            && self.column(next) == self.column(start)
+            && self.get(next + 1).is_some_and(|name| name.kind == Kind::Word)
+            && self.last_row(next + 1) == self.row(next);
+        let ends_row = || self.get(next + 2).is_none_or(|_| self.row(next + 2) > self.row(next));
+        (is_marker && ends_row()).then_some(next + 1)
     }
 
     fn is_arrow(self, at: usize) -> bool {
@@ -364,13 +417,17 @@ impl View<'_> {
     fn is_rest(self, start: usize, next: usize) -> bool {
         let is_loop = matches!(self.text(start), b"for" | b"while" | b"until" | b"select");
         let has_words = !self.lexical.lexicon.words.is_empty();
-        let is_head = || !has_words || self.has(Extra::Shell) && self.is(next - 1, ")");
+        let is_head = || !has_words || self.has(Fact::Commands) && self.is(next - 1, ")");
         self.is(start, "do") && self.is(next, "while")
             || self.lexical.lexicon.ends == Ends::Lines
                 && self.is(next, "{")
                 && self.column(next) == self.column(start)
                 && is_head()
             || is_loop && self.kind(next) == Kind::Open && self.is(next, "do")
+            || self.source.language.is_indented
+                && (is_loop || self.is(start, "if"))
+                && self.column(next) == self.column(start)
+                && [&b"yield"[..], b"do", b"then"].contains(&self.text(next))
     }
 
     fn continues_after_semicolon(self, start: usize, at: usize) -> bool {
@@ -387,7 +444,8 @@ impl View<'_> {
         if !self.is(open, "{") {
             return matches!(self.text(open), b"(" | b"[");
         }
-        let head = self.head_of(open);
+        // A line can be the whole text.
+        let head = self.head_of(open).max(open.saturating_sub(HEAD_LIMIT));
         let is_enum = (head..open).any(|at| self.is(at, "enum") || self.is(at, "new"));
         let before = self.previous_code(open);
         let is_value = before.is_some_and(|one| {
@@ -395,8 +453,9 @@ impl View<'_> {
                 || matches!(self.text(one), b"=" | b"," | b":" | b"return" | b"%")
                 || self.is(one, ">") && self.is_arrow(one)
         });
-        let is_match = || self.has(Extra::Php) && (head..open).any(|at| self.is(at, "match"));
-        is_enum || is_value || is_match() || self.has(Extra::LongBrackets)
+        let is_match =
+            || self.has(Fact::ArmsWithCommas) && (head..open).any(|at| self.is(at, "match"));
+        is_enum || is_value || is_match() || self.has(Fact::BracesAreLists)
     }
 
     /// Whether a line can end a statement in a region: not within parentheses.
@@ -417,7 +476,7 @@ impl View<'_> {
             }
             let is_comment = self.kind(at) == Kind::Comment && self.last_row(at) == row;
             // `;;` of shells ends the pattern around the statement.
-            let is_separator = matches!(self.text(at), b"," | b";") && !self.has(Extra::Shell);
+            let is_separator = matches!(self.text(at), b"," | b";") && !self.has(Fact::Commands);
             if !is_comment && !is_separator {
                 return false;
             }
@@ -447,11 +506,11 @@ impl View<'_> {
         if let Ends::Tags(_) = self.lexical.lexicon.ends {
             return true;
         }
-        if self.has(Extra::Sql) {
-            return !self.is_of_procedure(start, end);
+        if self.has(Fact::Clauses) {
+            return !self.has_clauses(start, end);
         }
         let is_flat = [&b"namespace"[..], b"extern", b"inline"].contains(&self.text(start));
-        let mut is_head = self.is(start, "template") || self.has(Extra::Urls);
+        let mut is_head = self.is(start, "template") || self.has(Fact::Rules);
         for at in start + 1..=end {
             if !self.meter.step() {
                 return false;
@@ -497,8 +556,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether a statement of SQL is one of a procedure, whose parts `;` separates, too.
-    fn is_of_procedure(self, start: usize, end: usize) -> bool {
+    /// Whether a statement can have parts that end as a statement does.
+    fn has_clauses(self, start: usize, end: usize) -> bool {
         let around = self.around(start);
         let is_one = |at: usize, words: &[&str]| {
             words.iter().any(|word| self.text(at).eq_ignore_ascii_case(word.as_bytes()))
@@ -509,16 +568,15 @@ impl View<'_> {
 
     /// Whether a line after a block seems to be a part of its statement.
     fn is_omitted_part(self, at: usize) -> bool {
-        let is_one = |words: &[&str]| words.iter().any(|word| self.is(at, word));
-        let is_indented = self.source.language.is_indented && is_one(&["do", "end", "yield"]);
-        let is_part = is_one(&["else", "elsif", "elseif", "catch", "finally", "rescue", "ensure"]);
-        self.kind(at) == Kind::Word && (is_part || is_indented || self.is(at, "@else"))
+        let mut words = self.lexical.lexicon.continuing.iter();
+        words.any(|word| self.is(at, word)) && !self.is_modifier(at)
     }
 
     fn is_part(self, at: usize) -> bool {
         let mut parts = self.lexical.lexicon.parts.iter();
         parts.any(|part| part.as_bytes().eq_ignore_ascii_case(self.text(at)))
             || matches!(self.text(at), b"when" | b"while" | b"where")
+            || self.source.language.is_indented && matches!(self.text(at), b"end" | b"yield")
     }
 
     /// The first line of the comments and attributes directly above a token that belong to it.

@@ -1,6 +1,7 @@
 //! Definitions by the words before their names, and the lines between brackets as folds.
 
-use super::table::{Attributes, Ends, Extra, Tags};
+use super::blocks::HEAD_LIMIT;
+use super::table::{Attributes, Ends, Fact, Tags};
 use super::token::{Kind, NONE};
 use super::view::View;
 use super::{Lexical, tags};
@@ -8,9 +9,6 @@ use crate::budget::Meter;
 use crate::outline::Foldable;
 use crate::source::Source;
 use crate::structure::{Definition, Outline};
-
-/// The limit on the tokens of the head of a definition.
-const HEAD_LIMIT: usize = 64;
 
 /// How often each token is read for the ends of definitions, on average. Otherwise definitions without
 /// an end would each read the rest of the text.
@@ -147,7 +145,7 @@ impl View<'_> {
         match self.lexical.lexicon.ends {
             Ends::Tags(kind) => self.element(at, kind),
             _ if self.kind(at) == Kind::Directive => self.macro_name(at),
-            _ if self.has(Extra::Urls) => self.rule(at),
+            _ if self.has(Fact::Rules) => self.rule(at),
             _ if self.is(at, "(") => self.function(at, containers),
             _ => self.named(at),
         }
@@ -204,7 +202,7 @@ impl View<'_> {
         let around = self.around(at);
         let has_functions = !self.lexical.lexicon.containers.is_empty()
             && (around == 0 || containers.get(around as usize) == Some(&true));
-        let is_shell = self.has(Extra::Shell);
+        let is_shell = self.has(Fact::Commands);
         let name = self.previous_code(at).filter(|&one| self.kind(one) == Kind::Word)?;
         if !has_functions && !is_shell || STATEMENTS.contains(&self.text(name)) {
             return None;
@@ -281,35 +279,14 @@ impl View<'_> {
             return None;
         }
         let text = self.text(at);
-        let is_sql = self.has(Extra::Sql);
+        let is_sql = self.has(Fact::Clauses);
         let is_word = |word: &&&str| {
             word.as_bytes() == text || is_sql && word.as_bytes().eq_ignore_ascii_case(text)
         };
         lexicon.definitions.iter().find(is_word)?;
         let head = self.start_of_statement(at);
-        let is_head = (head..at).all(|one| {
-            let is_in_attribute = matches!(
-                lexicon.attributes,
-                Attributes::Brackets | Attributes::HashBrackets | Attributes::At
-            );
-            match self.kind(one) {
-                Kind::Word => {
-                    !lexicon.definitions.contains(&"=") && !STATEMENTS.contains(&self.text(one))
-                }
-                Kind::Comment | Kind::Directive => true,
-                Kind::Mark => {
-                    is_in_attribute
-                        && matches!(
-                            self.text(one),
-                            b"@" | b"#" | b"." | b"," | b"?" | b"<" | b">" | b":"
-                        )
-                        || matches!(self.text(one), b"<" | b">" | b"," | b":" | b".")
-                }
-                Kind::Open | Kind::Close | Kind::Text => true,
-            }
-        });
         let is_assigned = || {
-            self.has(Extra::LongBrackets)
+            self.has(Fact::AssignedFunctions)
                 && self.previous_code(at).is_some_and(|one| self.is(one, "="))
         };
         if is_assigned() {
@@ -321,11 +298,28 @@ impl View<'_> {
                 (first, name.trim_start_matches("local ").to_owned())
             });
         }
-        if !is_head {
+        if !(head..at).all(|one| self.may_precede_definition(one)) {
             return None;
         }
         let name = self.first_of_name(at)?;
         Some((head, self.name_at(name)))
+    }
+
+    /// Whether a token can be between the start of a definition and its word.
+    fn may_precede_definition(self, at: usize) -> bool {
+        let text = self.text(at);
+        let has_attributes = matches!(
+            self.lexical.lexicon.attributes,
+            Attributes::Brackets | Attributes::HashBrackets | Attributes::At
+        );
+        match self.kind(at) {
+            Kind::Word => !STATEMENTS.contains(&text),
+            Kind::Mark => {
+                matches!(text, b"<" | b">" | b"," | b":" | b".")
+                    || has_attributes && matches!(text, b"@" | b"#" | b"?")
+            }
+            _ => true,
+        }
     }
 
     /// The first token of the name after a word.
@@ -362,8 +356,8 @@ impl View<'_> {
                     next = end + 1;
                 }
                 Kind::Mark if text == b"&" || text == b"@" => next += 1,
-                Kind::Mark if self.has(Extra::Ruby) => return Some(next),
-                Kind::Open if self.is(next, "[") && self.has(Extra::Preprocessor) => {
+                Kind::Mark if self.has(Fact::MarksInNames) => return Some(next),
+                Kind::Open if self.is(next, "[") && self.has(Fact::BracketsBeforeNames) => {
                     next = self.partner(next)? + 1;
                 }
                 _ => return None,
@@ -379,7 +373,9 @@ impl View<'_> {
             let is_joined = next.start() == self.token(last).end();
             let is_part = next.kind == Kind::Word
                 || matches!(self.text(last + 1), b"." | b":")
-                || next.kind == Kind::Mark && self.has(Extra::Ruby) && !self.is(last + 1, ";");
+                || next.kind == Kind::Mark
+                    && self.has(Fact::MarksInNames)
+                    && !self.is(last + 1, ";");
             let is_label = self.kind(first) == Kind::Text
                 && next.kind == Kind::Text
                 && self.row(last + 1) == self.row(first);

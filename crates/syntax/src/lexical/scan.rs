@@ -3,6 +3,8 @@
 
 mod code;
 mod extra;
+mod opened;
+mod preprocessor;
 mod quoted;
 mod ruby;
 mod shell;
@@ -10,21 +12,30 @@ mod sql;
 
 use memchr::memmem;
 
-use super::table::{Extra, Lexicon, Quote};
+use super::table::{Extra, Lexicon};
 use super::token::{Kind, Token};
 use crate::budget::Meter;
 use crate::pairs::FAULTS_LIMIT;
+pub(crate) use code::end_of_brackets;
 
 /// The tokens of a text, and where a text or comment begins that does not end.
 #[derive(Default)]
 pub(crate) struct Scanned {
     pub tokens: Vec<Token>,
     pub unterminated: Vec<usize>,
+    /// Closing brackets that close nothing, in code that is one token.
+    pub surplus: Vec<usize>,
     /// The first of them that may have several lines, so that what follows is not known.
     pub torn: Option<usize>,
 }
 
 impl Scanned {
+    pub fn add_surplus(&mut self, at: usize) {
+        if self.surplus.len() < FAULTS_LIMIT {
+            self.surplus.push(at);
+        }
+    }
+
     /// Adds a text or comment that does not end.
     pub fn add_unterminated(&mut self, at: usize, is_multiline: bool) {
         if self.unterminated.len() < FAULTS_LIMIT {
@@ -64,6 +75,8 @@ struct Scanner<'a> {
     /// The ends of heredocs that begin after this line.
     heredocs: Vec<extra::Heredoc>,
     sql: sql::Dialect<'a>,
+    /// The number of open conditions of the preprocessor.
+    conditions: usize,
     /// The last line of each text, of those that may end heredocs. Computed on demand.
     last_lines: Option<std::collections::HashMap<&'a [u8], usize>>,
     /// The number of texts with code around the position, and whether there are too many.
@@ -83,6 +96,7 @@ impl<'a> Scanner<'a> {
             is_line_start: true,
             heredocs,
             sql: sql::Dialect::of(if lexicon.extras.contains(&Extra::Sql) { text } else { b"" }),
+            conditions: 0,
             last_lines: None,
             depth: 0,
             is_uncertain: false,
@@ -157,7 +171,7 @@ impl<'a> Scanner<'a> {
                 self.heredoc_bodies();
             }
             _ if byte.is_ascii_whitespace() => self.at += 1,
-            _ if self.extra() || self.comment() || self.quoted() => {}
+            _ if self.extra() || self.comment() || self.prose() || self.quoted() => {}
             b'\\' if self.has(Extra::Continuations) || self.has(Extra::Shell) => {
                 // An escaped character, or a line that continues.
                 self.at += 1;
@@ -226,10 +240,28 @@ impl<'a> Scanner<'a> {
         }
         let is_line = lexicon.line_comments.iter().any(|open| rest.starts_with(open.as_bytes()));
         if is_line && self.begins_line_comment() {
-            self.until_line_end(Kind::Comment);
+            self.line_comment();
             return true;
         }
         false
+    }
+
+    /// A comment until the end of the line, or of the lines that `\` continues.
+    fn line_comment(&mut self) {
+        let start = self.at;
+        while self.has(Extra::Preprocessor) {
+            let end = self.line_end(self.at);
+            let line = &self.text[start..end];
+            if end == self.text.len() || !line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\")
+            {
+                break;
+            }
+            self.at = end + 1;
+        }
+        let end = self.line_end(self.at);
+        let length = self.text[start..end].trim_ascii_end().len();
+        self.at = start;
+        self.push(Kind::Comment, start + length);
     }
 
     fn nested_comment_end(&self, open: &[u8], close: &[u8]) -> Option<usize> {
@@ -251,27 +283,17 @@ impl<'a> Scanner<'a> {
     }
 
     fn quoted(&mut self) -> bool {
-        let rest = self.rest();
-        let is_open = |quote: &&Quote| rest.starts_with(quote.open.as_bytes());
-        let Some(quote) = self.lexicon.quotes.iter().find(is_open) else { return false };
-        if quote.is_character && quoted::character_end(rest).is_none() {
-            return false;
-        }
-        self.text_in(quote, quote.open.len());
-        true
-    }
-
-    /// A text whose opening quote has been recognized.
-    fn text_in(&mut self, quote: &Quote, skipped: usize) {
-        let kind = if quote.is_name { Kind::Word } else { Kind::Text };
-        match quoted::end_of(self, self.at + skipped, quote) {
+        let Some(opened) = opened::opened(self.text, self.at, self.lexicon) else { return false };
+        let kind = if opened.is_name() { Kind::Word } else { Kind::Text };
+        match quoted::end_of(self, self.at + opened.length, opened) {
             Some(end) => self.push(kind, end),
-            None if quote.is_multiline => self.unterminated(kind),
+            None if opened.is_multiline() => self.unterminated(kind),
             None => {
                 let end = self.line_end(self.at).max(self.at + 1);
                 self.out.add_unterminated(self.at, false);
                 self.push(kind, end);
             }
         }
+        true
     }
 }

@@ -12,10 +12,18 @@ pub(crate) struct Lexicon {
     /// Characters of words besides letters, digits and `_`.
     pub word_bytes: &'static str,
     pub extras: &'static [Extra],
+    pub facts: &'static [Fact],
     pub words: &'static [WordPair],
     pub ends: Ends,
     /// Words that begin a part of a statement.
     pub parts: &'static [&'static str],
+    /// Words that continue a statement in a line of the same depth, but never begin one: a block that
+    /// ends before one is not whole.
+    pub continuing: &'static [&'static str],
+    /// Words and marks after which indented lines are a block.
+    pub openers: &'static [&'static str],
+    /// Words whose block must be followed by one of some others.
+    pub required: &'static [(&'static str, &'static [&'static str])],
     pub attributes: Attributes,
     /// Words before the name of a definition.
     pub definitions: &'static [&'static str],
@@ -32,10 +40,25 @@ pub(crate) struct Quote {
     pub is_multiline: bool,
     /// Code within the text: what opens it, and what closes it.
     pub codes: &'static [(&'static str, u8)],
+    pub marks: Marks,
     /// A quote in this row only if exactly one character follows: `'a'`, `'\n'`.
     pub is_character: bool,
     /// Whether it is a name, not a text.
     pub is_name: bool,
+}
+
+/// Marks that precede a quote.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marks {
+    None,
+    /// As many `#` before it as after the closing one, and after the `\` of code: `#"\#(a)"#`.
+    Around,
+    /// As many `$` as braces begin code, and any number of quotes: `$$""""{{a}}""""`.
+    Braces,
+    /// As many `$` as begin code: `$$"$${a}"`.
+    Dollars,
+    /// Letters, without which there is no code: `s"${a}"`.
+    Letters,
 }
 
 /// How a text contains its closing quote.
@@ -82,14 +105,46 @@ pub(crate) enum Extra {
     Shell,
     /// `/…/` where a value is expected.
     Slashes,
+    /// `/…/` in a line where a value is expected.
+    RegexesInLines,
     /// `\` at the end of a line continues it.
     Continuations,
     /// `'` within numbers.
     QuotesInNumbers,
     /// `\\` begins a text until the end of the line.
     BackslashLines,
+}
+
+/// What is true of the statements and definitions of a language.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// Statements are commands: braces group them where one begins, `|` and `&&` continue one, and a
+    /// function is `name() {`.
+    Commands,
     /// `;` does not end a statement.
-    Instructions,
+    NoSemicolons,
+    /// Commas separate what is in any braces.
+    BracesAreLists,
+    /// A definition can be `name = function`.
+    AssignedFunctions,
+    /// A definition is what precedes braces.
+    Rules,
+    /// Words are equal in any case, and some statements have parts that end with `;`.
+    Clauses,
+    /// A name can have marks: `def ==`.
+    MarksInNames,
+    /// Brackets can precede the name of a definition: `class [[a]] B`.
+    BracketsBeforeNames,
+    /// `then` must follow the condition of `if`.
+    Then,
+    /// Names follow `alias` and `undef`.
+    Aliases,
+    /// Commas separate the arms of `match`.
+    ArmsWithCommas,
+    /// A directive can end a statement.
+    DirectivesEnd,
+    /// A mark at the start of a line can begin a value: `:ok`, `-1`.
+    MarksBeginValues,
 }
 
 /// A word that opens a block, and the one that closes it.
@@ -156,6 +211,7 @@ const fn quote(open: &'static str, close: &'static str, escape: Escape) -> Quote
         escape,
         is_multiline: false,
         codes: &[],
+        marks: Marks::None,
         is_character: false,
         is_name: false,
     }
@@ -167,6 +223,10 @@ const fn long(open: &'static str, close: &'static str, escape: Escape) -> Quote 
 
 const fn with(codes: &'static [(&'static str, u8)], quote: Quote) -> Quote {
     Quote { codes, ..quote }
+}
+
+const fn marked(marks: Marks, quote: Quote) -> Quote {
+    Quote { marks, ..quote }
 }
 
 const fn name(quote: Quote) -> Quote {
@@ -183,9 +243,12 @@ const SINGLE: Quote = quote("'", "'", BACKSLASH);
 const CHARACTER: Quote = Quote { is_character: true, ..SINGLE };
 const LONG_DOUBLE: Quote = long("\"", "\"", BACKSLASH);
 const LONG_SINGLE: Quote = long("'", "'", BACKSLASH);
+const LONG_TRIPLE: Quote = long("\"\"\"", "\"\"\"", Escape::None);
+const QUOTED_NAME: Quote = name(quote("`", "`", Escape::None));
 const BACKTICK: Quote = long("`", "`", BACKSLASH);
 const DOLLAR_BRACE: &[(&str, u8)] = &[("${", b'}')];
 const HASH_BRACE: &[(&str, u8)] = &[("#{", b'}')];
+const BACKSLASH_PARENTHESIS: &[(&str, u8)] = &[("\\(", b')')];
 const BRACE: &[(&str, u8)] = &[("{", b'}')];
 const IN_PHP: &[(&str, u8)] = &[("{$", b'}'), ("${", b'}')];
 const IN_SHELL: &[(&str, u8)] = &[("$(", b')'), ("${", b'}')];
@@ -199,6 +262,7 @@ const C_LIKE: Lexicon = Lexicon {
     brackets: "()[]{}",
     word_bytes: "$",
     extras: &[],
+    facts: &[],
     words: &[],
     ends: Ends::Semicolons,
     parts: &[
@@ -216,13 +280,22 @@ const C_LIKE: Lexicon = Lexicon {
         "private",
         "protected",
     ],
+    continuing: &["else", "elsif", "elseif", "catch", "finally", "rescue", "ensure"],
+    openers: &[],
+    required: &[],
     attributes: Attributes::None,
     definitions: &[],
     containers: &[],
 };
 
+const TRY: &[(&str, &[&str])] = &[("try", &["catch", "finally"])];
+
+pub(crate) static C: Lexicon = Lexicon { required: &[], ..CPP };
+
 pub(crate) static CPP: Lexicon = Lexicon {
+    facts: &[Fact::BracketsBeforeNames],
     extras: &[Extra::Preprocessor, Extra::RawStrings, Extra::QuotesInNumbers],
+    required: &[("try", &["catch"])],
     definitions: &["class", "struct", "union", "enum", "namespace", "concept"],
     containers: &["class", "struct", "union", "namespace"],
     parts: &[
@@ -241,10 +314,9 @@ pub(crate) static CPP: Lexicon = Lexicon {
 };
 
 pub(crate) static CSHARP: Lexicon = Lexicon {
+    required: TRY,
     quotes: &[
-        with(BRACE, long("$\"\"\"", "\"\"\"", Escape::None)),
-        long("$$\"\"\"", "\"\"\"", Escape::None),
-        long("\"\"\"", "\"\"\"", Escape::None),
+        marked(Marks::Braces, LONG_TRIPLE),
         with(BRACE, long("$@\"", "\"", Escape::Doubled)),
         with(BRACE, long("@$\"", "\"", Escape::Doubled)),
         long("@\"", "\"", Escape::Doubled),
@@ -261,6 +333,8 @@ pub(crate) static CSHARP: Lexicon = Lexicon {
 };
 
 pub(crate) static PHP: Lexicon = Lexicon {
+    facts: &[Fact::ArmsWithCommas],
+    required: TRY,
     line_comments: &["//", "#"],
     quotes: &[with(IN_PHP, LONG_DOUBLE), LONG_SINGLE, BACKTICK],
     extras: &[Extra::Php],
@@ -270,6 +344,7 @@ pub(crate) static PHP: Lexicon = Lexicon {
 };
 
 pub(crate) static RUBY: Lexicon = Lexicon {
+    facts: &[Fact::MarksInNames, Fact::Aliases],
     line_comments: &["#"],
     block_comments: &[],
     quotes: &[with(HASH_BRACE, LONG_DOUBLE), LONG_SINGLE, with(HASH_BRACE, BACKTICK)],
@@ -295,6 +370,7 @@ pub(crate) static RUBY: Lexicon = Lexicon {
         "elsif",
         "rescue",
         "ensure",
+        "when",
         "then",
         "do",
         "in",
@@ -305,35 +381,30 @@ pub(crate) static RUBY: Lexicon = Lexicon {
     ..C_LIKE
 };
 
-/// What Kotlin and Scala share.
-const KOTLIN_LIKE: Lexicon = Lexicon {
+pub(crate) static KOTLIN: Lexicon = Lexicon {
+    required: TRY,
     has_nested_comments: true,
     quotes: &[
-        with(DOLLAR_BRACE, long("\"\"\"", "\"\"\"", Escape::None)),
-        with(DOLLAR_BRACE, DOUBLE),
+        marked(Marks::Dollars, with(DOLLAR_BRACE, LONG_TRIPLE)),
+        marked(Marks::Dollars, with(DOLLAR_BRACE, DOUBLE)),
         CHARACTER,
-        name(quote("`", "`", Escape::None)),
+        QUOTED_NAME,
     ],
     ends: Ends::Lines,
     attributes: Attributes::At,
+    definitions: &["class", "interface", "object", "fun", "typealias"],
     ..C_LIKE
 };
-
-pub(crate) static KOTLIN: Lexicon =
-    Lexicon { definitions: &["class", "interface", "object", "fun", "typealias"], ..KOTLIN_LIKE };
 
 pub(crate) static SWIFT: Lexicon = Lexicon {
     has_nested_comments: true,
     quotes: &[
-        long("#\"\"\"", "\"\"\"#", Escape::None),
         long("#/", "/#", BACKSLASH),
-        with(&[("\\(", b')')], long("\"\"\"", "\"\"\"", BACKSLASH)),
-        quote("##\"", "\"##", Escape::None),
-        quote("#\"", "\"#", Escape::None),
-        with(&[("\\(", b')')], DOUBLE),
-        name(quote("`", "`", Escape::None)),
+        marked(Marks::Around, with(BACKSLASH_PARENTHESIS, long("\"\"\"", "\"\"\"", BACKSLASH))),
+        marked(Marks::Around, with(BACKSLASH_PARENTHESIS, DOUBLE)),
+        QUOTED_NAME,
     ],
-    extras: &[Extra::Directives],
+    extras: &[Extra::Directives, Extra::RegexesInLines],
     ends: Ends::Lines,
     attributes: Attributes::At,
     definitions: &[
@@ -351,6 +422,7 @@ pub(crate) static SWIFT: Lexicon = Lexicon {
 };
 
 pub(crate) static SHELL: Lexicon = Lexicon {
+    facts: &[Fact::Commands, Fact::Then],
     line_comments: &["#"],
     block_comments: &[],
     quotes: &[
@@ -374,16 +446,24 @@ pub(crate) static SHELL: Lexicon = Lexicon {
 };
 
 pub(crate) static DOCKERFILE: Lexicon = Lexicon {
+    facts: &[Fact::Commands, Fact::Then, Fact::NoSemicolons],
     brackets: "()",
-    extras: &[Extra::Shell, Extra::HeredocsOfShells, Extra::Continuations, Extra::Instructions],
+    extras: &[Extra::Shell, Extra::HeredocsOfShells, Extra::Continuations],
     definitions: &["AS", "as"],
     ..SHELL
 };
 
-pub(crate) static SCSS: Lexicon =
-    Lexicon { word_bytes: "-$.@%&:*>+~", extras: &[Extra::Urls], parts: &[], ..C_LIKE };
+pub(crate) static SCSS: Lexicon = Lexicon {
+    facts: &[Fact::Rules],
+    word_bytes: "-$.@%&:*>+~",
+    extras: &[Extra::Urls],
+    parts: &[],
+    continuing: &["@else"],
+    ..C_LIKE
+};
 
 pub(crate) static LUA: Lexicon = Lexicon {
+    facts: &[Fact::BracesAreLists, Fact::AssignedFunctions, Fact::Then],
     line_comments: &["--"],
     block_comments: &[],
     quotes: &[quote("\"", "\"", Escape::Lua), quote("'", "'", Escape::Lua)],
@@ -412,6 +492,7 @@ pub(crate) static TERRAFORM: Lexicon = Lexicon {
 };
 
 pub(crate) static SQL: Lexicon = Lexicon {
+    facts: &[Fact::Clauses, Fact::DirectivesEnd],
     line_comments: &["--"],
     block_comments: &[],
     quotes: &[
@@ -427,6 +508,7 @@ pub(crate) static SQL: Lexicon = Lexicon {
 };
 
 pub(crate) static DART: Lexicon = Lexicon {
+    required: &[("try", &["on", "catch", "finally"])],
     has_nested_comments: true,
     quotes: &[
         long("r\"\"\"", "\"\"\"", Escape::None),
@@ -444,10 +526,21 @@ pub(crate) static DART: Lexicon = Lexicon {
     ..C_LIKE
 };
 
-pub(crate) static SCALA: Lexicon =
-    Lexicon { definitions: &["class", "object", "trait", "def", "enum", "given"], ..KOTLIN_LIKE };
+pub(crate) static SCALA: Lexicon = Lexicon {
+    quotes: &[
+        marked(Marks::Letters, with(DOLLAR_BRACE, LONG_TRIPLE)),
+        marked(Marks::Letters, with(DOLLAR_BRACE, DOUBLE)),
+        CHARACTER,
+        QUOTED_NAME,
+    ],
+    openers: &[":", "=", "then", "else", "do", "match", "try", "catch", "finally", "with", "yield"],
+    required: &[],
+    definitions: &["class", "object", "trait", "def", "enum", "given"],
+    ..KOTLIN
+};
 
 pub(crate) static ELIXIR: Lexicon = Lexicon {
+    facts: &[Fact::MarksBeginValues],
     line_comments: &["#"],
     block_comments: &[],
     quotes: &[
@@ -477,6 +570,7 @@ pub(crate) static ELIXIR: Lexicon = Lexicon {
 };
 
 pub(crate) static GROOVY: Lexicon = Lexicon {
+    required: TRY,
     quotes: &[
         with(DOLLAR_BRACE, long("\"\"\"", "\"\"\"", BACKSLASH)),
         long("'''", "'''", BACKSLASH),
@@ -488,6 +582,13 @@ pub(crate) static GROOVY: Lexicon = Lexicon {
     ends: Ends::Lines,
     attributes: Attributes::At,
     definitions: &["class", "interface", "trait", "enum", "def", "task"],
+    ..C_LIKE
+};
+
+/// Expressions of JavaScript, in templates.
+pub(crate) static JAVASCRIPT: Lexicon = Lexicon {
+    quotes: &[with(DOLLAR_BRACE, BACKTICK), DOUBLE, SINGLE],
+    extras: &[Extra::RegexesInLines],
     ..C_LIKE
 };
 

@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::scan::Scanned;
-use super::table::{SCSS, Tags};
+use super::table::{JAVASCRIPT, SCSS, Tags};
 use super::token::{Kind, Token};
 use crate::budget::Meter;
 
@@ -36,7 +36,8 @@ const OPTIONAL: &[&[u8]] = &[
 ];
 
 /// Elements of HTML that contain no elements.
-const RAW: &[&[u8]] = &[b"script", b"style", b"textarea", b"title"];
+const RAW: &[&[u8]] =
+    &[b"script", b"style", b"textarea", b"title", b"iframe", b"noembed", b"noframes", b"xmp"];
 
 /// Parts of markup other than tags.
 const OTHERS: &[(&str, &str, Kind)] = &[
@@ -154,7 +155,7 @@ impl Scanner<'_> {
         if is_end {
             return self.push(if is_void { Kind::Text } else { Kind::Close }, end);
         }
-        if is_void || self.text[..end].ends_with(b"/>") {
+        if is_void || self.is_self_closing(self.at + 1 + name.len(), end) {
             return self.push(Kind::Text, end);
         }
         let is_raw = match self.tags {
@@ -167,6 +168,15 @@ impl Scanner<'_> {
         if is_raw {
             self.raw(&name, meter);
         }
+    }
+
+    /// Whether a tag ends with `/>`. In HTML, `/` can be the end of a value: `<a href=/x/>`.
+    fn is_self_closing(&self, from: usize, end: usize) -> bool {
+        let Some(tag) = self.text[from..end].strip_suffix(b"/>") else { return false };
+        let value =
+            tag.iter().rposition(|byte| byte.is_ascii_whitespace() || b"=\"'".contains(byte));
+        let has_value = value.is_some_and(|at| tag[at] == b'=');
+        !(self.tags == Tags::Html && has_value)
     }
 
     /// `<!DOCTYPE html>`, with brackets in XML.
@@ -215,7 +225,7 @@ impl Scanner<'_> {
     }
 
     /// The end of a tag, after its attributes.
-    fn tag_end(&self, from: usize) -> Option<usize> {
+    fn tag_end(&mut self, from: usize) -> Option<usize> {
         let has_templates = matches!(self.tags, Tags::Html | Tags::Vue);
         let (mut at, mut plain_until) = (from, from);
         while let Some(&byte) = self.text.get(at) {
@@ -228,6 +238,7 @@ impl Scanner<'_> {
                     at += memchr::memchr(byte, &self.text[at + 1..])? + 1;
                 }
                 b'{' if self.tags == Tags::Svelte => at = self.braces_end(at)? - 1,
+                b'}' if self.tags == Tags::Svelte => self.out.add_surplus(at),
                 // Code of a template in a tag.
                 b'<' if self.tags == Tags::Html
                     && matches!(self.text.get(at + 1), Some(b'?' | b'%')) =>
@@ -256,35 +267,24 @@ impl Scanner<'_> {
 
     /// `{expression}`, `{#if …}` and `{/if}` of Svelte.
     fn braces(&mut self) {
-        let Some(end) = self.braces_end(self.at) else { return self.unterminated(Kind::Text) };
-        let kind = match self.text.get(self.at + 1) {
-            Some(b'#') => Kind::Open,
-            Some(b'/') => Kind::Close,
-            _ => Kind::Text,
-        };
-        self.push(kind, end);
-    }
-
-    /// The end of an expression in braces, with texts in it.
-    fn braces_end(&self, from: usize) -> Option<usize> {
-        let (mut depth, mut at) = (0_usize, from);
-        while let Some(&byte) = self.text.get(at) {
-            match byte {
-                b'{' => depth += 1,
-                b'}' => depth -= 1,
-                b'"' | b'\'' => {
-                    let next = memchr::memchr2(byte, b'\n', &self.text[at + 1..])?;
-                    if self.text[at + 1 + next] == byte {
-                        at += next + 1;
-                    }
-                }
-                _ => {}
-            }
-            at += 1;
-            if depth == 0 {
-                return Some(at);
+        let rest = &self.text[self.at..];
+        if rest.starts_with(b"{/") {
+            let name = rest[2..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            let after = rest[2 + name..].trim_ascii_start();
+            if name > 0 && after.starts_with(b"}") {
+                return self.push(Kind::Close, self.text.len() - after.len() + 1);
             }
         }
-        None
+        let Some(end) = self.braces_end(self.at) else { return self.unterminated(Kind::Text) };
+        self.push(if rest.starts_with(b"{#") { Kind::Open } else { Kind::Text }, end);
+    }
+
+    /// The end of an expression in braces, with texts and comments in it.
+    fn braces_end(&mut self, from: usize) -> Option<usize> {
+        let (end, surplus) = super::scan::end_of_brackets(self.text, from, &JAVASCRIPT)?;
+        if let Some(at) = surplus {
+            self.out.add_surplus(at);
+        }
+        Some(end)
     }
 }

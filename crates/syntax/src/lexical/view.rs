@@ -1,13 +1,13 @@
 //! A text with its tokens, and queries on them that blocks and outlines share.
 
 use super::Lexical;
-use super::table::{Attributes, Ends, Extra};
+use super::table::{Attributes, Ends, Extra, Fact};
 use super::token::{Kind, NONE, Token};
 use crate::budget::Meter;
 use crate::source::Source;
 
-/// How many comments in a row are skipped.
-const COMMENTS_LIMIT: usize = 1_000;
+/// How many comments or attributes in a row are read.
+pub(super) const COMMENTS_LIMIT: usize = 1_000;
 
 /// Words that continue a statement in a new line, after a block.
 const CONTINUING: &[&[u8]] =
@@ -46,8 +46,8 @@ impl<'a> View<'a> {
         self.text(at) == text.as_bytes()
     }
 
-    pub fn has(self, extra: Extra) -> bool {
-        self.lexical.lexicon.extras.contains(&extra)
+    pub fn has(self, fact: Fact) -> bool {
+        self.lexical.lexicon.facts.contains(&fact)
     }
 
     pub fn row(self, at: usize) -> usize {
@@ -108,7 +108,8 @@ impl<'a> View<'a> {
         let lines = self.lexical.lexicon.ends == Ends::Lines;
         let gap = &self.source.text[self.token(at).end()..self.token(next).start()];
         let has_words = !self.lexical.lexicon.words.is_empty();
-        if self.has(Extra::Continuations) && ends_with_backslash(gap) {
+        let lexicon = self.lexical.lexicon;
+        if lexicon.extras.contains(&Extra::Continuations) && ends_with_backslash(gap) {
             return true;
         }
         let (text, after) = (self.text(next), self.source.text.get(self.token(next).end()));
@@ -121,8 +122,8 @@ impl<'a> View<'a> {
                 false
             }
             Kind::Word => CONTINUING.iter().any(|word| word.eq_ignore_ascii_case(text)),
-            Kind::Mark if self.has(Extra::Shell) => false,
-            Kind::Mark if self.has(Extra::Sigils) => is_operator_of_elixir(text[0], after),
+            Kind::Mark if self.has(Fact::Commands) => false,
+            Kind::Mark if self.has(Fact::MarksBeginValues) => is_operator_of_elixir(text[0], after),
             Kind::Mark => match text[0] {
                 b':' => after != Some(&b':') && !has_words,
                 b'&' | b'|' => lines || after == Some(&text[0]),
@@ -157,7 +158,7 @@ impl<'a> View<'a> {
     pub fn ends_open(self, at: usize) -> bool {
         let text = self.text(at);
         match self.kind(at) {
-            Kind::Mark if self.has(Extra::Shell) => {
+            Kind::Mark if self.has(Fact::Commands) => {
                 let before = self.source.text[..self.token(at).start()].last();
                 text == b"|" || text == b"&" && before == Some(&b'&')
             }

@@ -1,6 +1,6 @@
 //! Words that open and close blocks, such as `do` and `end`, and brackets that are none.
 
-use super::table::{Extra, Lexicon, When};
+use super::table::{Fact, Lexicon, When};
 use super::token::{Kind, Token};
 
 /// Words of Ruby and Lua after which a statement or value begins.
@@ -82,9 +82,13 @@ enum Part {
 
 impl<'a> Words<'a> {
     pub fn new(text: &'a [u8], lexicon: &'static Lexicon) -> Words<'a> {
-        let is_shell = lexicon.extras.contains(&Extra::Shell);
+        let is_shell = lexicon.facts.contains(&Fact::Commands);
         let (open, missing) = (Vec::new(), Vec::new());
         Words { text, lexicon, is_shell, open, keyword: None, test: None, missing }
+    }
+
+    fn has(&self, fact: Fact) -> bool {
+        self.lexicon.facts.contains(&fact)
     }
 
     fn text(&self, token: Token) -> &'a [u8] {
@@ -142,10 +146,9 @@ impl<'a> Words<'a> {
 
     /// The part that begins after a word or bracket.
     fn first_part(&self, open: &[u8]) -> Part {
-        let is_lua = self.lexicon.extras.contains(&Extra::LongBrackets);
         match open {
             b"case" if self.is_shell => Part::CaseHead,
-            b"if" if self.is_shell || is_lua => Part::Condition,
+            b"if" if self.has(Fact::Then) => Part::Condition,
             b"while" | b"until" | b"for" => Part::LoopHead,
             _ => Part::Body,
         }
@@ -331,9 +334,9 @@ impl<'a> Words<'a> {
             let last = tokens[one];
             let second = one.checked_sub(1).map_or(&b""[..], |second| self.text(tokens[second]));
             let is_range = last.start() > 0 && self.text[last.start() - 1] == b'.';
-            let is_ruby = self.lexicon.extras.contains(&Extra::Ruby);
+            let has_aliases = self.has(Fact::Aliases);
             let is_defined = self.text(last) == b"def"
-                || is_ruby
+                || has_aliases
                     && (matches!(self.text(last), b"alias" | b"undef") || second == b"alias");
             is_defined && !self.begins_line(token, last) || self.text(last) == b"." && !is_range
         });

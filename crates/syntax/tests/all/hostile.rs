@@ -301,6 +301,31 @@ fn regression_code_and_templates_without_an_end_in_one_line() {
     assert!(crate::parse("a.xml", "<a b={{>\n</a>\n<c>}}</c>\n").is_clean());
 }
 
+/// For each line near the one that was asked for, all comments below were read.
+#[test]
+fn regression_a_block_in_many_comments() {
+    for (name, part) in [("a.cpp", "// a\n"), ("a.kt", "@A\n"), ("a.rb", "# a\n")] {
+        let source = crate::parse(name, &part.repeat(30_000));
+        let reason = source.block(15_000, &budget()).unwrap_err().reason;
+        assert_eq!(reason, hashline_syntax::NoBlockReason::Nothing, "{name}");
+    }
+}
+
+/// For each definition, the line up to it was read.
+#[test]
+fn regression_definitions_in_one_line() {
+    for (name, part, count) in [
+        ("a.cpp", "class A{int f(){return 1;}};", 2),
+        ("a.cs", "class A{int F(){return 1;}}", 2),
+        ("a.dart", "class A{int f(){return 1;}}", 2),
+    ] {
+        let repeats = 64_000 / part.len();
+        let source = crate::parse(name, &part.repeat(repeats));
+        let outline = source.outline(&budget()).expect("it takes linear time");
+        assert_eq!(outline.definitions.len(), count * repeats, "{name}");
+    }
+}
+
 /// For each definition, the rest of the text was read.
 #[test]
 fn regression_definitions_without_an_end() {

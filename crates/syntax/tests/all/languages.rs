@@ -52,6 +52,22 @@ fn an_unknown_name_has_no_language() {
 }
 
 #[test]
+fn zsh_is_not_another_shell() {
+    let unknown = [
+        ("a.zsh", ""),
+        (".zshrc", ""),
+        ("a", "#!/usr/bin/env zsh\n"),
+        ("a.sh", "#!/bin/zsh -f\n"),
+        ("a.sh", "#!/bin/zsh\n# vim: ft=sh\n"),
+        ("a.sh", "# -*- mode: zsh -*-\n"),
+    ];
+    for (file, text) in unknown {
+        assert_eq!(name(file, text), None, "{file}: {text}");
+    }
+    assert_eq!(name("a.sh", "#!/bin/bash\n# not zsh\n"), Some("Shell"));
+}
+
+#[test]
 fn interpreters() {
     for (line, expected) in [
         ("#!/usr/bin/python3\n", Some("Python")),

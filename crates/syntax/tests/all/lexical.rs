@@ -180,8 +180,37 @@ fn a_statement_of_several_parts_is_one_block() {
         ("a.swift", "func a(b: C)\n    -> D\n{\n    e\n}\n", 5),
         ("a.kt", "if (a) {\n    b++\n}\nelse {\n    c\n}\n", 6),
         ("a.rb", "a do |b|\n  c\nend.d do\n  e\nend\n", 5),
+        ("a.scala", "object Main:\n  def a =\n    b\n\nend Main\n", 5),
+        ("a.scala", "for\n  a <- b\nyield\n  a\nc\n", 4),
+        ("a.scala", "val a = b match\n  case 1 =>\n    2\n  case _ => 3\nval c = 4\n", 4),
+        ("a.gradle", "default {\n    a = 1\n}\n", 3),
     ] {
         assert_eq!(block(name, text, 1), Ok((1, 1, last)), "{text}");
+    }
+}
+
+/// The first statement of indented lines had no block.
+#[test]
+fn indented_lines_begin_with_a_block() {
+    let text = "object Main:\n  def a(b: Int) =\n    b match\n      case 1 =>\n        c\n      case _ => d\n\n  \
+                def e =\n    try\n      f()\n    catch case g => h\n    if i then\n      j\n    else\n      k\nend Main\n";
+    let lines = [(1, 16), (2, 6), (3, 6), (8, 15), (9, 11), (12, 15)];
+    for (line, last) in lines {
+        assert_eq!(block("a.scala", text, line), Ok((line, line, last)), "{line}");
+    }
+    for line in (1..=16).filter(|line| !lines.iter().any(|one| one.0 == *line)) {
+        assert!(block("a.scala", text, line).is_err(), "{line}");
+    }
+}
+
+/// One wrong tag refused all blocks of a page.
+#[test]
+fn an_element_away_from_a_fault_is_a_block() {
+    let text =
+        "<div>\n  <ul>\n    <li>a</li>\n  </ul>\n  <b>\n</div>\n</p>\n<div>\n  <i>\n</div>\n";
+    assert_eq!(block("a.html", text, 2), Ok((2, 2, 4)));
+    for line in [1, 5, 8, 9] {
+        assert_eq!(block("a.html", text, line), Err(NoBlockReason::Error), "{line}");
     }
 }
 
@@ -225,6 +254,30 @@ fn names_of_definitions() {
         ("a.ps1", POWERSHELL, &["Build-All 3-16"][..]),
     ] {
         assert_eq!(definitions(name, text), expected, "{name}");
+    }
+}
+
+/// A component with a script had no outline of its template.
+#[test]
+fn an_outline_has_the_template_next_to_a_script() {
+    let script = "<script>\nfunction add(a) {\n  a()\n  b()\n  c()\n}\n</script>\n";
+    let element = "<ul id=\"list\">\n  <li>a</li>\n  <li>b</li>\n  <li>c</li>\n</ul>\n";
+    for (name, text) in [
+        ("a.svelte", format!("{script}{element}")),
+        ("a.vue", format!("<template>\n{element}</template>\n{script}")),
+    ] {
+        let outline = parse(name, &text).outline(&budget()).unwrap();
+        let folds: Vec<_> = outline.folds.iter().map(|fold| (fold.first, fold.last)).collect();
+        let names = definitions(name, &text);
+        if name == "a.vue" {
+            assert_eq!(names, ["ul#list 2-6", "add 9-13"]);
+            assert_eq!(folds, [(2, 6), (3, 5), (10, 12)]);
+        } else {
+            assert_eq!(names, ["add 2-6", "ul#list 8-12"]);
+            assert_eq!(folds, [(3, 5), (9, 11)]);
+        }
+        let last = outline.folds.last().unwrap();
+        assert_eq!(outline.definitions[last.definition.unwrap() as usize].last, last.last + 1);
     }
 }
 
@@ -363,7 +416,8 @@ fn regression_a_block_does_not_omit_or_contain_parts_of_another_statement() {
     for (name, text, line) in [
         ("a.kt", "fun a() {\n    if (b)\n        c()\n    else\n        d()\n}\n", 3),
         ("a.scala", "object A {\n  if x then\n    b()\n    c()\n  else\n    d()\n}\n", 4),
-        ("a.scala", "val a =\n  for\n    x <- b\n  yield\n    x\n", 2),
+        ("a.scala", "val a =\n  for\n    x <- b\n  yield\n    x\n", 3),
+        ("a.scala", "val a =\n  b match\n  case c => d\n", 2),
         (
             "a.scss",
             ".a {\n  @if $b {\n    c: d;\n  } @else if $e {\n    f: g;\n  }\n  @else {\n    h: i;\n  }\n}\n",

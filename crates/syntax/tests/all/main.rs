@@ -3,6 +3,7 @@
 mod blocks;
 mod clean;
 mod difference;
+mod forms;
 mod hostile;
 mod languages;
 mod lexical;

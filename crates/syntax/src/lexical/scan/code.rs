@@ -3,7 +3,7 @@
 
 use super::extra::near_row;
 use super::{Scanner, quoted};
-use crate::lexical::table::Extra;
+use crate::lexical::table::{Extra, Lexicon};
 use crate::lexical::token::{Kind, Token};
 use crate::lexical::words::Words;
 
@@ -140,4 +140,36 @@ pub(super) fn closing(open: u8) -> u8 {
         b'<' => b'>',
         other => other,
     }
+}
+
+/// Where the bracket at an offset is closed, by the tokens of a language, and the first
+/// bracket before that closes nothing.
+pub(crate) fn end_of_brackets(
+    text: &[u8],
+    from: usize,
+    lexicon: &'static Lexicon,
+) -> Option<(usize, Option<usize>)> {
+    let mut scanner = Scanner::new(text, lexicon);
+    (scanner.at, scanner.is_line_start) = (from, false);
+    let (mut open, mut surplus) = (Vec::new(), None);
+    let mut read = 0;
+    while scanner.at < text.len() {
+        scanner.next();
+        for token in &scanner.out.tokens[read..] {
+            let bracket = text[token.start()];
+            match token.kind {
+                Kind::Open => open.push(bracket),
+                Kind::Close if open.last().is_some_and(|&open| closing(open) == bracket) => {
+                    open.pop();
+                    if open.is_empty() {
+                        return Some((token.end(), surplus));
+                    }
+                }
+                Kind::Close => surplus = surplus.or(Some(token.start())),
+                _ => {}
+            }
+        }
+        read = scanner.out.tokens.len();
+    }
+    None
 }

@@ -6,7 +6,6 @@ use super::Scanner;
 use super::code::Enclosed;
 use crate::lexical::table::Extra;
 use crate::lexical::token::Kind;
-use crate::lexical::{Condition, directive, is_never};
 
 /// A text whose lines begin after this one.
 pub(super) struct Heredoc {
@@ -31,25 +30,6 @@ pub(super) fn near_row(rest: &[u8]) -> &[u8] {
 const BEFORE_VALUES: &[&[u8]] = &[
     b"if", b"unless", b"while", b"until", b"and", b"or", b"not", b"when", b"then", b"return",
     b"in", b"do", b"else", b"elsif", b"case", b"begin", b"yield", b"puts", b"assert",
-];
-
-/// Directives of Swift and C#. Swift has expressions that begin with `#`, too.
-const DIRECTIVES: &[&str] = &[
-    "if",
-    "elif",
-    "elseif",
-    "else",
-    "endif",
-    "error",
-    "warning",
-    "region",
-    "endregion",
-    "pragma",
-    "nullable",
-    "define",
-    "undef",
-    "line",
-    "sourceLocation",
 ];
 
 impl<'a> Scanner<'a> {
@@ -78,12 +58,13 @@ impl<'a> Scanner<'a> {
                         self.regex(false);
                     }
                 }
+                Extra::RegexesInLines => self.regex_in_line(),
                 Extra::BackslashLines => {
                     if self.rest().starts_with(br"\\") {
                         self.until_line_end(Kind::Text);
                     }
                 }
-                Extra::Continuations | Extra::QuotesInNumbers | Extra::Instructions => {}
+                Extra::Continuations | Extra::QuotesInNumbers => {}
             }
             self.at > before
         })
@@ -94,74 +75,6 @@ impl<'a> Scanner<'a> {
             || self.is_line_start
             || matches!(self.before(), b';' | b'&' | b'|' | b'(' | b')')
             || self.before().is_ascii_whitespace()
-    }
-
-    fn preprocessor(&mut self) {
-        if self.byte(0) != b'#' || !self.is_line_start {
-            return;
-        }
-        let word = self.text[self.at + 1..].trim_ascii_start();
-        let is_prose = word.starts_with(b"error") || word.starts_with(b"warning");
-        let mut end = self.at;
-        while let Some(&byte) = self.text.get(end) {
-            let rest = &self.text[end..];
-            if rest.starts_with(b"/*") {
-                let Some(length) = memmem::find(&rest[2..], b"*/") else {
-                    return self.unterminated(Kind::Directive);
-                };
-                end += 4 + length;
-                continue;
-            }
-            if byte == b'"' && !is_prose {
-                let next = memchr::memchr2(b'"', b'\n', &rest[1..]);
-                end += next.filter(|&at| rest[at + 1] == b'"').map_or(1, |at| at + 2);
-                continue;
-            }
-            if rest.starts_with(b"//") {
-                end = self.line_end(end);
-                continue;
-            }
-            let line = &self.text[self.at..end];
-            let is_continued = line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\");
-            if byte == b'\n' && !is_continued {
-                break;
-            }
-            end += 1;
-        }
-        let line = self.text[self.at..end].trim_ascii_end();
-        self.push(Kind::Directive, self.at + line.len());
-        if directive(line).is_some_and(|one| one == Condition::If) && is_never(line) {
-            self.dead_branch();
-        }
-    }
-
-    /// The lines after `#if 0`, which need not be code.
-    fn dead_branch(&mut self) {
-        let (mut depth, mut end) = (0_usize, self.line_end(self.at));
-        while end < self.text.len() {
-            let next = self.line_end(end + 1);
-            match directive(self.text[end + 1..next].trim_ascii()) {
-                Some(Condition::If) => depth += 1,
-                Some(_) if depth == 0 => break,
-                Some(Condition::End) => depth -= 1,
-                _ => {}
-            }
-            end = next;
-        }
-        if end > self.line_end(self.at) {
-            self.push(Kind::Text, end);
-        }
-    }
-
-    fn directive(&mut self) {
-        if self.byte(0) != b'#' || !self.is_line_start {
-            return;
-        }
-        let rest = self.text[self.at + 1..].trim_ascii_start();
-        let word = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        if DIRECTIVES.iter().any(|one| one.as_bytes() == &rest[..word]) {
-            self.until_line_end(Kind::Directive);
-        }
     }
 
     fn raw_string(&mut self) {
@@ -249,6 +162,33 @@ impl<'a> Scanner<'a> {
             Kind::Mark | Kind::Open => true,
             Kind::Word => BEFORE_VALUES.contains(&&self.text[last.range()]),
             _ => false,
+        }
+    }
+
+    /// A regular expression that ends in its line. A `/` that is an operator can have the parenthesis
+    /// after it that closes one before it: `a.reduce(1, /)`.
+    fn regex_in_line(&mut self) {
+        if self.byte(0) != b'/'
+            || matches!(self.byte(1), b'/' | b'*' | b' ' | b'\t' | b'\r' | b'\n')
+            || !self.expects_value()
+        {
+            return;
+        }
+        let row = near_row(self.rest());
+        let (mut at, mut depth, mut is_class) = (1, 0_usize, false);
+        while let Some(&byte) = row.get(at) {
+            match byte {
+                b'\\' => at += 1,
+                b'[' => is_class = true,
+                b']' => is_class = false,
+                _ if is_class => {}
+                b'/' => return self.push(Kind::Text, self.at + at + 1),
+                b'(' => depth += 1,
+                b')' if depth == 0 => return,
+                b')' => depth -= 1,
+                _ => {}
+            }
+            at += 1;
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::Scanner;
 use super::code::Enclosed;
 use super::extra::{Heredoc, near_row};
+use crate::lexical::table::Extra;
 use crate::lexical::token::Kind;
 
 /// Symbols that are operators, longer ones first.
@@ -133,7 +134,7 @@ impl Scanner<'_> {
     /// A regular expression, which ends in its line unless a value is expected.
     pub(super) fn regex(&mut self, is_multiline: bool) {
         let is_multiline = is_multiline || near_row(self.rest())[1..].trim_ascii().is_empty();
-        let has_code = true;
+        let has_code = self.has(Extra::Ruby);
         self.enclosed(Enclosed { open: b'/', skipped: 1, has_code, nests: false, is_multiline });
     }
 

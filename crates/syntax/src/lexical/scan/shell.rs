@@ -1,8 +1,12 @@
 //! Texts and expansions of shells.
 
 use super::extra::near_row;
+use super::opened::Opened;
 use super::{Scanner, quoted};
 use crate::lexical::token::Kind;
+
+/// How deep parentheses of arithmetic are read: otherwise a line of them would be read again at each.
+const ARITHMETIC_DEPTH: usize = 64;
 
 impl Scanner<'_> {
     pub(super) fn heredoc_of_shell(&mut self) {
@@ -43,9 +47,9 @@ impl Scanner<'_> {
                 b')' => depth -= 1,
                 _ => {}
             }
-            depth == 0
+            depth == 0 || depth > ARITHMETIC_DEPTH
         });
-        Some(from + end? + 1)
+        end.filter(|_| depth == 0).map(|end| from + end + 1)
     }
 
     /// The end of `$(…)` or `${…}` at an offset in a text or in another one.
@@ -83,8 +87,8 @@ impl Scanner<'_> {
                 b'$' if rest.starts_with(b"$(") || rest.starts_with(b"${") => {
                     self.end_of_expansion(at, is_quoted)?
                 }
-                _ => match quotes.find(|quote| rest.starts_with(quote.open.as_bytes())) {
-                    Some(quote) => quoted::end_of(self, at + quote.open.len(), quote)?,
+                _ => match quotes.find_map(|quote| Opened::of(quote, text, at)) {
+                    Some(opened) => quoted::end_of(self, at + opened.length, opened)?,
                     None => at + 1,
                 },
             };
