@@ -41,7 +41,7 @@ const STEPS = [
       assert.ok(names.includes(name), `${names}`)
     for (const name of ['edit', 'write', 'ast_edit']) assert.ok(!names.includes(name), name)
     assert.match(tools.find(({ name }) => name === 'read')?.description ?? '', /NUMBER:HASH/)
-    assert.match(system, /# Files\n.*- Change files with apply_hash alone/s)
+    assert.match(system, /# Files\n.*- Change files only with apply_hash/s)
     return {
       calls: [
         ...call('read', { path: 'greet.js' }).calls,

@@ -130,7 +130,7 @@ test('reads, is blocked in the shell, is refused, edits; continues in another pr
         tools.find(({ name }) => name === 'read')?.description ?? '',
         /where \d+\w\w is its anchor/,
       )
-      assert.match(system, /Change files with edit alone/)
+      assert.match(system, /Change files only with edit/)
       return call('read', { path: 'greet.js', more_paths: ['dot.png'] })
     },
     ({ results: [shown], body }) => {
@@ -340,7 +340,7 @@ test('a model of GPT edits by apply_patch, which the terminal draws file by file
     (turn) => {
       const names = turn.tools.map(({ name }) => name)
       assert.ok(names.includes('apply_patch') && !names.includes('edit'), `${names}`)
-      assert.match(turn.system, /Change files with apply_patch alone/)
+      assert.match(turn.system, /Change files only with apply_patch/)
       return named[0](turn)
     },
     ...named.slice(1),

@@ -155,7 +155,7 @@ const STEPS = [
     for (const name of ['edit', 'write']) assert.ok(!names.includes(name), name)
     assert.match(tools.find(({ name }) => name === 'read')?.description ?? '', /NUMBER:HASH/)
     assert.match(system, /- read: Read files, each line with the anchor/)
-    assert.match(system, /- Change files with apply_hash alone/)
+    assert.match(system, /- Change files only with apply_hash/)
     assert.match(system, /- Use the shell to list files/)
     assert.doesNotMatch(system, /Use bash for file operations/)
     return {

@@ -1,5 +1,5 @@
-// How calls appear in the terminal of pi and of oh-my-pi: one line each, and below it the diff of an
-// edit. Expanded (ctrl+o), also the text of other calls.
+// How calls appear in the terminals of pi and oh-my-pi: one line for each call, and the diff of an
+// edit below its line. When they are expanded (ctrl+o), other calls show their text, too.
 
 /**
  * @import { EditPreview, HashTool } from 'hashline-native/tools'

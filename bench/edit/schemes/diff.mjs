@@ -40,7 +40,7 @@ and this patch changes line 2 and adds a line below line 3:
     required: ['patch'],
   },
   guidelines: [
-    'Change files with apply_diff alone; put all hunks that belong together into one call. Give each hunk three lines of context, without the line numbers that reads show.',
+    'Change files only with apply_diff; put all hunks that belong together into one call. Give each hunk three lines of context, without the line numbers that reads show.',
     'After apply_diff, go by the lines of its answer; read again only what it did not show.',
   ],
   edits: true,

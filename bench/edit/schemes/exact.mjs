@@ -49,7 +49,7 @@ and this changes line 2 and adds a line below line 3:
     required: ['path', 'edits'],
   },
   guidelines: [
-    'Change files with edit alone; put all edits of a file into one call. Quote old_text exactly, without the line numbers, and no more of it than makes it unique.',
+    'Change files only with edit; put all edits of a file into one call. Quote old_text exactly, without the line numbers, and no more of it than makes it unique.',
     'After edit, go by the lines of its answer; read again only what it did not show.',
   ],
   edits: true,

@@ -133,7 +133,7 @@ pub struct Document {
     origin: CharsetOrigin,
     /// Whether the encoding is unknown, computed on demand.
     is_unknown: OnceLock<bool>,
-    /// The hash of the content, for files whose stamp may not change with their content.
+    /// The hash of the content, for files whose content could change without a new stamp.
     fingerprint: Option<u128>,
 }
 

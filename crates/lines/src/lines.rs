@@ -1,9 +1,5 @@
-//! The definition of a line: the bytes up to and including its terminator, `
-//! ` or `\r
-//! `. A lone `\r` is content. `"a
-//! b
-//! "` has two lines, `"a
-//! b"` has two, `""` has none.
+//! The definition of a line: the bytes up to and including its terminator, `\n` or `\r\n`. A lone
+//! `\r` is content. `"a\nb\n"` has two lines, `"a\nb"` has two, `""` has none.
 //!
 //! Offsets are bytes, line numbers start at 1.
 
@@ -95,8 +91,8 @@ impl Terminator {
         }
     }
 
-    /// The terminator after this text: a `\r` at the end of the text would become part of a `
-    /// `.
+    /// The terminator after this text: a `\r` at the end of the text would become part of a
+    /// `\r\n`.
     pub fn after(self, text: &[u8], unit: Unit) -> Terminator {
         match self {
             Terminator::Lf if unit.ends_with(text, b'\r') => Terminator::CrLf,

@@ -276,9 +276,8 @@ pub fn rendered_size_bound(
     text_bytes + anchor_bytes * lines as usize
 }
 
-/// A string in memory with its anchors, lines separated by `
-/// `; `start_line` is the number of the first line. The dialect defines how the string is split
-/// ([`MemoryLines`]).
+/// A string in memory with its anchors, lines separated by `\n`; `start_line` is the
+/// number of the first line. The dialect defines how the string is split ([`MemoryLines`]).
 pub fn format_hashed(dialect: &'static Dialect, text: &[u8], start_line: u64) -> Vec<u8> {
     let mut renderer = BlockRenderer::with_lines(dialect, start_line, dialect.memory_lines);
     let count = memory_line_count(dialect, text);

@@ -40,7 +40,8 @@ impl Splice {
         let (mut at, mut inserted) = (1, 0u64);
         splices.iter().all(|splice| {
             let lines = splice.lines();
-            // A text without a final newline grows in the line after its last one.
+            // The line after the last one is allowed: text appended to a text without a final
+            // newline can be recorded there.
             let is_after = lines.start >= at && lines.end <= lines_before.saturating_add(2);
             at = lines.end;
             inserted = inserted.saturating_add(splice.inserted);

@@ -50,7 +50,7 @@ impl fmt::Display for NoBlockReason {
             NoBlockReason::Error => "the code there has a syntax error",
             NoBlockReason::Shared => "other code is on its last line",
             NoBlockReason::Unclear => "its brackets and indentation do not show where it ends",
-            NoBlockReason::TooLong => "finding it would take too long",
+            NoBlockReason::TooLong => "the search for a block took too long",
         })
     }
 }

@@ -23,8 +23,8 @@ pub(crate) fn edit_between(old: (&[u8], &Rows), new: (&[u8], &Rows)) -> InputEdi
     }
 }
 
-/// The row and column of a byte as the parser counts them: a text that ends with `
-/// ` has one more row.
+/// The row and column of a byte as the parser counts them: a text that ends with `\n`
+/// has one more row.
 pub(crate) fn point(rows: &Rows, at: usize) -> Point {
     let row = rows.begun_until(at);
     Point { row, column: at - rows.start_of(row) }

@@ -5,8 +5,7 @@
 pub(crate) struct Rows {
     /// The start of each line, and the end of the text.
     starts: Vec<u32>,
-    /// Whether the last line has no `
-    /// `.
+    /// Whether the last line has no `\n`.
     is_open: bool,
 }
 

@@ -43,7 +43,7 @@ fn tool_text(options: &ToolsOptions, dialect: &Dialect) -> ToolText {
         ),
         guidelines: vec![
             format!(
-                "Change files with {apply} alone; put all edits that belong together into one call."
+                "Change files only with {apply}; put all edits that belong together into one call."
             ),
             format!(
                 "After {apply}, use the anchors of its answer; {read} again only what it did not show."

@@ -46,7 +46,7 @@ fn read_text(options: &ToolsOptions, _: &Dialect) -> ToolText {
         guidelines: vec![format!(
             "Values of JSON documents can be edited by path: {read_json}, then {apply_json}."
         )],
-        advice: "Go on by start_line.".to_owned(),
+        advice: "Continue with start_line.".to_owned(),
     }
 }
 

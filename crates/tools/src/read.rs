@@ -73,7 +73,7 @@ fn tool_text(options: &ToolsOptions, dialect: &Dialect) -> ToolText {
             "Read files with {read} rather than cat, head, tail or sed: \
              only lines that {read} or {search} showed {can_be_edited}."
         )],
-        advice: "Ask for fewer files at once, or go on by start_line.".to_owned(),
+        advice: "Ask for fewer files at once, or continue with start_line.".to_owned(),
     }
 }
 

@@ -55,7 +55,7 @@ fn tool_text(options: &ToolsOptions, _: &Dialect) -> ToolText {
         ),
         guidelines: vec![
             format!(
-                "Change files with {apply} alone; put all edits that belong together into one patch."
+                "Change files only with {apply}; put all edits that belong together into one patch."
             ),
             format!(
                 "After {apply}, use the tag and the numbers of its answer; {read} again only what it did not show."

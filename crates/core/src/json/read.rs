@@ -225,7 +225,7 @@ fn show(tree: &Tree<'_>, request: &JsonRequest, cancel: &Cancel) -> Result<JsonV
 }
 
 /// Follows the anchor of a value whose key is duplicated, so that its path is ambiguous.
-const DUPLICATE: &str = " (this key is there more than once: edit it by line)";
+const DUPLICATE: &str = " (this key is duplicated: edit it by line)";
 
 /// The lines of a view, within limits.
 struct JsonRows {

@@ -123,7 +123,7 @@ fn anchors_parse_to_what_they_print() {
     }
     for (text, read) in [
         ("  // $.a:3F", "$.a:3f"),
-        (r#"$["a"]:3f (this key is there more than once)"#, "$.a:3f"),
+        (r#"$["a"]:3f (this key is duplicated)"#, "$.a:3f"),
         ("$.a : 3f", "$.a:3f"),
         (r#"$["\u00e9"]:3f"#, "$[\"é\"]:3f"),
     ] {

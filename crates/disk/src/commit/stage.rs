@@ -136,8 +136,8 @@ impl<'a> Staged<'a> {
         }
     }
 
-    /// Flushes the contents of those files for the same reason: after a power cut, size and time
-    /// could differ.
+    /// Flushes the contents of the files that will be replaced, moved or removed: otherwise, their
+    /// sizes and times could differ from the journal after a power cut.
     pub(super) fn sync_sources(&self, steps: &[ReadyStep]) -> Result<()> {
         let sources =
             steps.iter().filter_map(ReadyStep::source).filter(|_| self.durability.syncs());

@@ -308,9 +308,8 @@ fn check_owner(fs: &dyn FileSystem, dir: &Directory, shown: &str, trust: Trust) 
     let crate::fs::Stamp { owner: (owner, _), mode, .. } = fs.stamp_of_dir(dir)?;
     let is_users = owner == rustix::process::geteuid().as_raw();
     if !is_users && (trust == Trust::User || owner != 0) {
-        let why = format!(
-            "{shown} belongs to another user (number {owner}): use a directory of your own"
-        );
+        let why =
+            format!("{shown} belongs to another user (uid {owner}): use a directory of your own");
         return Err(untrusted(why));
     }
     if mode & WRITABLE_BY_OTHERS != 0 {

@@ -180,7 +180,7 @@ const fn fitting_forms() -> [[u8; 256]; 3] {
     table
 }
 
-/// The forms, one bit each, that match any third byte, which may belong to the next character.
+/// The forms (one bit each) that match any third byte. That byte may belong to the next character.
 #[cfg(target_arch = "aarch64")]
 const ANY_THIRD_FORMS: u8 = FITTING_FORMS[2][0];
 
@@ -306,14 +306,12 @@ impl Writer<'_> {
 }
 
 impl Compactor {
-    /// For text whose lines end at `
-    /// `, which is removed in all dialects.
+    /// For text whose lines end at `\n`, which is removed in all dialects.
     pub fn of_lines(rule: &'static Normalization, level: Level) -> Compactor {
         Compactor::new(rule, level, Some(b'\n'))
     }
 
-    /// For parts of a line, in which `
-    /// ` is an ordinary character.
+    /// For parts of a line, in which `\n` is an ordinary character.
     pub fn of_pieces(rule: &'static Normalization, level: Level) -> Compactor {
         Compactor::new(rule, level, None)
     }

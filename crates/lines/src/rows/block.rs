@@ -34,8 +34,7 @@ pub struct BlockRenderer {
     level: Level,
     dialect: &'static Dialect,
     number: Counter,
-    /// Whether a `\r` before the `
-    /// ` is part of the text.
+    /// Whether a `\r` before the `\n` is part of the text.
     keeps_carriage_returns: bool,
     pairs: &'static [Pair],
 }

@@ -21,7 +21,7 @@ pub(super) struct Skipped {
     /// Its first token, and the one after it.
     pub start: usize,
     pub end: usize,
-    /// Whether its brackets must match, because those of the branch that counts do.
+    /// Whether unmatched brackets in it are reported: only if the counted branch has none.
     pub must_match: bool,
 }
 

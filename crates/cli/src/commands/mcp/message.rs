@@ -274,8 +274,7 @@ fn checked(
     {
         let params = custom.params.clone().unwrap_or_else(|| Json::Object(JsonObject::new()));
         let cause = serde_json::from_value::<InitializeRequestParams>(params).err();
-        let cause =
-            cause.map_or_else(|| "its params are not known".to_owned(), |cause| cause.to_string());
+        let cause = cause.map_or_else(|| "invalid params".to_owned(), |cause| cause.to_string());
         return Err(ErrorData::invalid_params(format!("initialize: {cause}"), None));
     }
     Ok(message)

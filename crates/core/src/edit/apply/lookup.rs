@@ -216,7 +216,7 @@ impl Tasks<'_> {
                 continue;
             }
             let message = format!(
-                "{}: was changed since the patch that should be undone: delete or edit it instead",
+                "{}: the file changed after the patch that you want to undo. Delete or edit the file instead.",
                 task.path
             );
             changed.push((*operation, Error::at(Code::ConcurrentChange, &task.path, message)));

@@ -59,7 +59,7 @@ pub(super) fn restored_regions(
     let is_same_charset = subject.document.charset().name() == restored.charset;
     let Some(after) = after.as_ref().and_then(Version::body).filter(|_| is_same_charset) else {
         let why = format!(
-            "{path}: was changed since the patch that should be undone, and the text that the patch left is no longer remembered: edit the file instead"
+            "{path}: the file changed after the patch that you want to undo, and the text that the patch left is no longer remembered. Edit the file instead."
         );
         return Err(RestoreRefusal::Error(Error::at(Code::ConcurrentChange, path, why)));
     };

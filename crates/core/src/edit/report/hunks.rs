@@ -96,7 +96,7 @@ pub fn stale_version(
     let ranges: Vec<(u64, u64)> = named.iter().take(SHOWN_LIMIT_RANGES).map(around).collect();
     let headline = format!("[{path}#{}] is not the current version of the file.", version.tag);
     let explanation = format!(
-        "The file is [{path}#{now}] now and has {count} lines: name the lines by this tag and by their numbers in it."
+        "The file is [{path}#{now}] now and has {count} lines: use this tag and the line numbers of this version."
     );
     let report = AnchorReport::new(current_text, path, headline, &ranges, explanation);
     let failure = Failure {

@@ -1,4 +1,4 @@
-//! A plan → edits as the Language Server Protocol defines them.
+//! Converts a plan to text edits as defined by the Language Server Protocol.
 
 use crate::edit::outcome::{TextEdit, TextPosition, TextRange};
 use crate::edit::plan::Plan;

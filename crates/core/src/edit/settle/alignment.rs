@@ -69,7 +69,7 @@ impl Alignment {
         kept
     }
 
-    /// Whether nothing but lines of these was changed, and lines next to them.
+    /// Whether only `lines` and lines next to them were changed.
     pub fn changes_only(&self, lines: &LineSet) -> bool {
         self.changed.iter().all(|hunk| {
             let removed = hunk.before.start + 1..hunk.before.end + 1;

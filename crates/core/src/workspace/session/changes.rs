@@ -72,7 +72,7 @@ type ListenersOfStores = HashMap<(PathBuf, String), Weak<ChangeListeners>>;
 static OF_STORES: Mutex<Option<ListenersOfStores>> = Mutex::new(None);
 
 impl ChangeListeners {
-    /// The listeners of a stored session. All that open it in this process have the same.
+    /// The listeners of a stored session, shared by all sessions of this process that open it.
     pub fn of_store(fs: &dyn FileSystem, dir: &Path, id: &str) -> Arc<ChangeListeners> {
         let dir = without_links(fs, dir);
         let mut stores = OF_STORES.lock();

@@ -28,7 +28,7 @@ impl Session {
     /// text instead of the file with its path. It never writes a document: the outcome of a patch
     /// has the new text, and the host writes it.
     ///
-    /// Calls that have started see the text before, and a patch that they apply to it is refused.
+    /// Calls that are already running use the previous text, and their patches to it are refused.
     pub fn set_document(
         &self,
         path: impl AsRef<Path>,

@@ -11,10 +11,10 @@ use crate::edit::request::Patch;
 use hashline_base::error::Code;
 use hashline_lines::rows::one_line;
 
-/// The answer says so from this number of equal calls in a row.
+/// The number of equal calls in a row from which the answer has a note.
 const REPEATS_BEFORE_NOTE: u32 = 3;
 
-/// The maximum number of lines it lists.
+/// The maximum number of lines that the note lists.
 const MAX_LISTED_LINES: usize = 3;
 
 /// The last call of a session if it changed nothing, and how often it was sent in a row.
