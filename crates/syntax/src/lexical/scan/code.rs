@@ -1,9 +1,9 @@
-//! Texts with code in it that the scanner itself reads, because it can contain texts, heredocs and
+//! Code in texts, which the scanner itself reads, because it can contain texts, heredocs and
 //! comments again: `"#{…}"` of Ruby and Elixir, `"$(…)"` of shells.
 
 use super::extra::near_row;
 use super::{Scanner, quoted};
-use crate::lexical::table::{Extra, Lexicon};
+use crate::lexical::table::Lexicon;
 use crate::lexical::token::{Kind, Token};
 use crate::lexical::words::Words;
 
@@ -23,11 +23,6 @@ pub(super) struct Enclosed {
 }
 
 impl<'a> Scanner<'a> {
-    /// Whether code in texts is read by the scanner itself.
-    pub(super) fn reads_code(&self) -> bool {
-        self.has(Extra::Ruby) || self.has(Extra::Sigils) || self.has(Extra::Shell)
-    }
-
     /// Whether code in code can be read.
     pub(super) fn enter_code(&mut self) -> bool {
         self.is_uncertain |= self.depth == DEPTH_LIMIT;

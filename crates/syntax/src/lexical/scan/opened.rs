@@ -101,31 +101,25 @@ impl<'q> Opened<'q> {
         Some(if is_long { run_of(b'"', rest) } else { close.len() })
     }
 
-    /// The length of what begins code at the start, its last bracket, and what closes it.
-    pub fn code(&self, rest: &[u8]) -> Option<(usize, u8, u8)> {
+    /// The length up to the code that begins at the start, with its opening bracket, and what closes it.
+    pub fn code(&self, rest: &[u8]) -> Option<(usize, u8)> {
         if !self.has_code {
             return None;
         }
         match self.quote.marks {
             Marks::Braces => {
                 let braces = run_of(b'{', &rest[..rest.len().min(2 * MARKS_LIMIT)]);
-                (braces >= self.marks).then_some((braces, b'{', b'}'))
+                (braces >= self.marks).then_some((braces, b'}'))
             }
             Marks::Dollars if self.marks > 0 => {
                 let dollars = run_of(b'$', &rest[..rest.len().min(2 * MARKS_LIMIT)]);
-                (dollars >= self.marks && rest.get(dollars) == Some(&b'{')).then_some((
-                    dollars + 1,
-                    b'{',
-                    b'}',
-                ))
+                let begins = dollars >= self.marks && rest.get(dollars) == Some(&b'{');
+                begins.then_some((dollars + 1, b'}'))
             }
             Marks::Around if self.marks > 0 => {
                 let begins = rest[0] == b'\\' && self.has_marks(&rest[1..]);
-                (begins && rest.get(1 + self.marks) == Some(&b'(')).then_some((
-                    self.marks + 2,
-                    b'(',
-                    b')',
-                ))
+                (begins && rest.get(1 + self.marks) == Some(&b'('))
+                    .then_some((self.marks + 2, b')'))
             }
             _ => {
                 let mut codes = self.quote.codes.iter();
@@ -134,8 +128,8 @@ impl<'q> Opened<'q> {
                 if *open == "{" && rest.starts_with(b"{{") {
                     return None;
                 }
-                let last = open.as_bytes()[open.len() - 1];
-                Some((open.len(), if last == b'$' { b'{' } else { last }, *close))
+                // The `$` of `{$a}` is code.
+                Some((open.trim_end_matches('$').len(), *close))
             }
         }
     }
