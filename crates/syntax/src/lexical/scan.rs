@@ -133,13 +133,18 @@ impl<'a> Scanner<'a> {
         self.is_line_start = false;
     }
 
-    /// Ends the token here at the end of the text, and reports it if that is certain.
-    fn unterminated(&mut self, kind: Kind) {
+    /// Reports that the text or comment here does not end if that is certain.
+    fn report_unterminated(&mut self, is_multiline: bool) {
         if self.is_uncertain && self.depth == 0 {
             self.out.torn.get_or_insert(self.at);
         } else {
-            self.out.add_unterminated(self.at, true);
+            self.out.add_unterminated(self.at, is_multiline);
         }
+    }
+
+    /// Ends the token here at the end of the text.
+    fn unterminated(&mut self, kind: Kind) {
+        self.report_unterminated(true);
         self.push(kind, self.text.len());
     }
 
@@ -290,7 +295,7 @@ impl<'a> Scanner<'a> {
             None if opened.is_multiline() => self.unterminated(kind),
             None => {
                 let end = self.line_end(self.at).max(self.at + 1);
-                self.out.add_unterminated(self.at, false);
+                self.report_unterminated(false);
                 self.push(kind, end);
             }
         }

@@ -335,3 +335,14 @@ fn regression_definitions_without_an_end() {
         assert!(outline.definitions.len() <= count);
     }
 }
+
+/// After the limit on faults, a text without an end in code was not seen, so all texts around it were
+/// read again.
+#[test]
+fn regression_code_without_an_end_in_each_line() {
+    for name in ["a.groovy", "a.kt", "a.dart"] {
+        let source = crate::parse(name, &"\"${\n".repeat(10_000));
+        let outline = source.outline(&budget()).expect("it takes linear time");
+        assert_eq!(outline.definitions.len(), 0, "{name}");
+    }
+}

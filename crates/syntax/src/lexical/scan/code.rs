@@ -50,24 +50,25 @@ impl<'a> Scanner<'a> {
         read: impl FnOnce(&mut Self) -> R,
     ) -> R {
         let (whole, at, is_line_start) = (self.text, self.at, self.is_line_start);
-        let (tokens, unterminated) = (self.out.tokens.len(), self.out.unterminated.len());
-        let torn = self.out.torn;
+        // Empty, because a full list would not show that another text does not end.
+        let unterminated = std::mem::take(&mut self.out.unterminated);
+        let (tokens, torn) = (self.out.tokens.len(), self.out.torn);
         self.text = &whole[..limit.min(whole.len())];
         (self.at, self.is_line_start) = (from, false);
         let result = read(self);
         (self.text, self.at, self.is_line_start) = (whole, at, is_line_start);
         self.out.tokens.truncate(tokens);
-        self.out.unterminated.truncate(unterminated);
+        self.out.unterminated = unterminated;
         self.out.torn = torn;
         result
     }
 
     fn read_code(&mut self, close: u8) -> Option<usize> {
-        let (first, unterminated) = (self.out.tokens.len(), self.out.unterminated.len());
+        let first = self.out.tokens.len();
         self.out.tokens.push(Token::new(Kind::Open, self.at - 1, self.at));
         let mut words = Words::new(self.text, self.lexicon);
         let (mut read, mut depth) = (0, 0_usize);
-        while self.at < self.text.len() && self.out.unterminated.len() == unterminated {
+        while self.at < self.text.len() && self.out.unterminated.is_empty() {
             self.next();
             let tokens = &mut self.out.tokens[first..];
             while read < tokens.len() {
