@@ -85,7 +85,7 @@ pub use self::{
     view::width::Columns,
     workspace::{
         AnnotateOptions, ChangedFile, IMAGE_LIMIT_BYTES, OpenDocumentInfo, PREVIEW_FILE_BYTES,
-        Plan, ReadImage, ReadOn, ReadReport, Root, Session, SessionChange, SessionLimits,
+        Plan, ReadImage, ReadOn, ReadReport, Root, RunsIn, Session, SessionChange, SessionLimits,
         SessionOptions, StoreOptions, Subscription, UndoRequest, UndoablePatch, Workspace,
         WorkspaceOptions,
     },
@@ -107,7 +107,8 @@ pub mod host {
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
     pub use crate::view::pattern::Pattern;
     pub use crate::view::places::{
-        LinePlace, Mention, OUTPUT_LIMIT_BYTES, mentions, output_text, path_of_url, read_places,
+        Directory, Mention, NamedPlace, OUTPUT_LIMIT_BYTES, mentions, output_text, path_of_url,
+        read_places,
     };
     pub use crate::view::scope::Host;
     pub use crate::workspace::{Delivery, Mark, Start, Turn, serves, state_path};

@@ -46,8 +46,8 @@ pub use directories::Root;
 pub use roots::serves;
 pub use session::{
     AnnotateOptions, ChangedFile, Delivery, IMAGE_LIMIT_BYTES, Mark, OpenDocumentInfo,
-    PREVIEW_FILE_BYTES, Plan, ReadImage, ReadOn, ReadReport, Session, SessionChange, SessionLimits,
-    SessionOptions, StoreOptions, Subscription, Turn, UndoRequest, UndoablePatch,
+    PREVIEW_FILE_BYTES, Plan, ReadImage, ReadOn, ReadReport, RunsIn, Session, SessionChange,
+    SessionLimits, SessionOptions, StoreOptions, Subscription, Turn, UndoRequest, UndoablePatch,
 };
 pub use turns::Start;
 

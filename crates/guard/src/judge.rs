@@ -14,7 +14,7 @@ use super::paths::{Files, Paths, Scope};
 use super::policy::Policy;
 use super::rules::{Call, Effect, Output};
 use super::streams::{Descriptors, ERRORS, OUTPUT, Streams, Target, descriptor};
-use super::tables::{BUILTINS, directory_option};
+use super::tables::{BUILTINS, directory_option, runs_in_package};
 use super::word::{Expanded, Quoting, Substitution, expand, expand_body};
 use super::wrap::{self, Inner};
 use super::{CommandRule, CommandSpan, Finding, FindingKind, Serves};
@@ -357,6 +357,7 @@ impl<'p> Judge<'p> {
         }
         let place = match directory_option(name, given) {
             Some((path, is_static)) => self.paths.place(path, is_static),
+            None if runs_in_package(name, given) => None,
             None if runs_another => return,
             None => self.paths.place("", true),
         };

@@ -182,7 +182,7 @@ pub const BUILTINS: [&str; 24] = [
 ];
 
 /// The options by which commands run in another directory: a letter, or a name.
-const DIRECTORY_OPTIONS: [(&str, &[&str]); 8] = [
+const DIRECTORY_OPTIONS: [(&str, &[&str]); 14] = [
     ("make", &["-C", "--directory"]),
     ("gmake", &["-C", "--directory"]),
     ("ninja", &["-C"]),
@@ -191,7 +191,41 @@ const DIRECTORY_OPTIONS: [(&str, &[&str]); 8] = [
     ("env", &["-C", "--chdir"]),
     ("npm", &["--prefix"]),
     ("pnpm", &["-C", "--dir", "--prefix"]),
+    ("yarn", &["--cwd"]),
+    ("bun", &["--cwd"]),
+    ("uv", &["--directory"]),
+    ("poetry", &["-C", "--directory"]),
+    ("go", &["-C"]),
+    ("cmake", &["--build"]),
 ];
+
+/// Options and words by which commands run in directories that the command line does not name:
+/// those of packages and projects.
+const PROJECT_OPTIONS: [(&str, &[&str]); 10] = [
+    ("npm", &["-w", "--workspace", "-ws", "--workspaces"]),
+    ("pnpm", &["-F", "--filter", "--filter-prod", "-r", "--recursive", "-w", "--workspace-root"]),
+    ("yarn", &["workspace", "workspaces"]),
+    ("bun", &["-F", "--filter", "--workspaces"]),
+    ("cargo", &["--manifest-path"]),
+    ("mvn", &["-f", "--file", "-pl", "--projects"]),
+    ("mvnw", &["-f", "--file", "-pl", "--projects"]),
+    ("gradle", &["-p", "--project-dir"]),
+    ("gradlew", &["-p", "--project-dir"]),
+    ("rush", &["build", "test", "rebuild"]),
+];
+
+/// Commands that run others in the directories of packages.
+const PROJECT_RUNNERS: [&str; 4] = ["lerna", "nx", "turbo", "wsrun"];
+
+/// Whether a command runs in a directory of a package, which its command line does not name.
+pub fn runs_in_package(command: &str, given: &[Arg]) -> bool {
+    let options = PROJECT_OPTIONS.iter().find(|(name, _)| *name == command);
+    let options = options.map_or(&[][..], |(_, options)| *options);
+    // What follows is for a script.
+    let own = given.iter().map(|arg| arg.value.as_str()).take_while(|value| *value != "--");
+    let mut own = own.map(|value| value.split_once('=').map_or(value, |(option, _)| option));
+    PROJECT_RUNNERS.contains(&command) || own.any(|value| options.contains(&value))
+}
 
 /// The directory that an option of a command names, and whether it is known before run time:
 /// `make -C lib`, `npm --prefix=web test`.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use hashline_core::host::Turn;
-use hashline_core::{AnnotateOptions, Cancel, Error, ReadReport};
+use hashline_core::{AnnotateOptions, Cancel, Error, ReadReport, RunsIn};
 use serde::Deserialize;
 
 /// What is known about the command of an output.
@@ -38,10 +38,9 @@ pub fn annotation(
     call: &ShellCall,
     cancel: &Cancel,
 ) -> Result<String, Error> {
-    let (cwd, is_known) = directory(call, output);
     let options = AnnotateOptions {
-        cwd,
-        is_elsewhere: !is_known,
+        cwd: call.cwd.clone(),
+        runs_in: runs_in(call),
         since_ms: call.since_ms,
         context: 0,
         max_files: MAX_FILES,
@@ -49,8 +48,12 @@ pub fn annotation(
         max_bytes: MAX_BYTES,
     };
     let report = turn.annotate(output, &options, cancel)?;
-    let is_empty = report.views.is_empty() || repeats(output, &report);
-    Ok(if is_empty { String::new() } else { format!("{HEADING}\n{}", report.text) })
+    Ok(match report.views.is_empty() {
+        // What is not shown, if anything is.
+        true => report.text,
+        false if repeats(output, &report) => String::new(),
+        false => format!("{HEADING}\n{}", report.text),
+    })
 }
 
 /// Whether an output has all the lines of a report, as a read prints them.
@@ -63,39 +66,31 @@ fn repeats(output: &str, report: &ReadReport) -> bool {
     missing.is_empty()
 }
 
-/// Where a command runs, and whether that is known: by its text, or where `make` says that it enters
-/// a directory.
-fn directory(call: &ShellCall, output: &str) -> (Option<PathBuf>, bool) {
-    let entered: HashSet<&str> = output.lines().filter_map(entered_directory).collect();
-    match entered.iter().next() {
-        Some(only) if entered.len() == 1 => return (Some(PathBuf::from(only)), true),
-        Some(_) => return (call.cwd.clone(), false),
-        None => {}
-    }
+/// Where a command runs, by its text.
+fn runs_in(call: &ShellCall) -> RunsIn {
     let cwd = call.cwd.as_deref().map(|cwd| cwd.to_string_lossy());
     let line = call.command.as_deref().unwrap_or_default();
     match hashline_guard::directory(line, cwd.as_deref()) {
-        Some(place) if place.is_empty() => (call.cwd.clone(), true),
-        Some(place) => (Some(place.into()), true),
-        None => (call.cwd.clone(), false),
+        Some(place) if place.is_empty() || cwd.as_deref() == Some(&place) => RunsIn::Cwd,
+        Some(place) => RunsIn::Directory(place.into()),
+        None => RunsIn::Unknown,
     }
-}
-
-/// `make[1]: Entering directory '/home/dev/app'`
-fn entered_directory(line: &str) -> Option<&str> {
-    let (program, path) = line.split_once(": Entering directory ")?;
-    let is_make = program.starts_with("make") || program.starts_with("gmake");
-    Some(path.trim().trim_matches(['\'', '`', '"'])).filter(|_| is_make)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn directory_of(command: &str, cwd: Option<&str>) -> Option<String> {
+    fn place_of(command: &str, cwd: Option<&str>) -> RunsIn {
         let (command, cwd) = (Some(command.to_owned()), cwd.map(PathBuf::from));
-        let call = ShellCall { command, cwd, since_ms: None };
-        directory(&call, "").0.map(|path| path.to_string_lossy().replace('\\', "/"))
+        runs_in(&ShellCall { command, cwd, since_ms: None })
+    }
+
+    fn directory_of(command: &str, cwd: &str) -> String {
+        match place_of(command, Some(cwd)) {
+            RunsIn::Directory(path) => path.to_string_lossy().replace('\\', "/"),
+            _ => cwd.to_owned(),
+        }
     }
 
     #[test]
@@ -120,18 +115,14 @@ mod tests {
             ("cdé app && make", "/p"),
             ("echo cd app && make", "/p"),
         ] {
-            assert_eq!(directory_of(command, Some("/p")).as_deref(), Some(expected), "{command}");
+            assert_eq!(directory_of(command, "/p"), expected, "{command}");
         }
-        assert_eq!(directory_of("cd app && make", None).as_deref(), Some("app"));
-        assert_eq!(directory_of("make", None), None);
+        assert_eq!(place_of("cd app && make", None), RunsIn::Directory("app".into()));
+        assert_eq!(place_of("make", None), RunsIn::Cwd);
     }
 
     #[test]
     fn regression_another_directory_is_not_taken_for_this_one() {
-        let known = |command: &str, output: &str| {
-            let call = ShellCall { command: Some(command.into()), ..ShellCall::default() };
-            directory(&call, output)
-        };
         for command in [
             "tsc; cd pkg; tsc",
             "cd pkg || tsc",
@@ -140,11 +131,31 @@ mod tests {
             "cd pkg* && tsc",
             "cd ~/pkg && tsc",
             "env -C pkg tsc",
+            "npm run build -w ui",
+            "npm run build --workspace=@s/ui",
+            "npm test --workspaces",
+            "npm test -ws",
+            "pnpm --filter ui build",
+            "pnpm -r build",
+            "pnpm -F ./ui build",
+            "yarn workspace ui build",
+            "yarn workspaces foreach run build",
+            "bun run --filter '*' build",
+            "cargo test --manifest-path pkg/Cargo.toml",
+            "cargo test --manifest-path=pkg/Cargo.toml",
+            "mvn -f pkg/pom.xml test",
+            "mvn -pl core test",
+            "nx run ui:build",
+            "npx nx build ui",
+            "npx turbo build",
+            "lerna run build",
+            "gradle -p pkg test",
+            "./gradlew test -p pkg",
             "make -C \"$dir\"",
             "make; make -C pkg",
             "cd 'pkg && tsc",
         ] {
-            assert_eq!(known(command, ""), (None, false), "{command}");
+            assert_eq!(place_of(command, None), RunsIn::Unknown, "{command}");
         }
         for command in [
             "export CI=1; cd pkg && tsc",
@@ -158,17 +169,20 @@ mod tests {
             "make -C pkg",
             "make -Cpkg 2>&1 | tail -5",
             "git -C pkg grep -n x",
+            "yarn --cwd pkg build",
+            "uv run --directory pkg pytest",
+            "uv --directory=pkg run pytest",
+            "poetry -C pkg run pytest",
+            "bun --cwd pkg test",
+            "go -C pkg build ./...",
+            "cmake --build pkg -j4",
         ] {
-            assert_eq!(known(command, ""), (Some("pkg".into()), true), "{command}");
+            assert_eq!(place_of(command, None), RunsIn::Directory("pkg".into()), "{command}");
         }
         for command in
             ["make", "rg -C 3 x", "grep -nC3 x", "cd pkg", "cargo test --cdylib", "echo cd pkg"]
         {
-            assert_eq!(known(command, ""), (None, true), "{command}");
+            assert_eq!(place_of(command, None), RunsIn::Cwd, "{command}");
         }
-        let output = "make[1]: Entering directory '/p/b'\ny.c:2:1: error\n";
-        assert_eq!(known("make -C b", output), (Some("/p/b".into()), true));
-        let other = format!("{output}make[1]: Entering directory '/p/c'\n");
-        assert!(!known("make", &other).1);
     }
 }

@@ -3,11 +3,13 @@
 //! Nothing marks where a path begins, and paths may have spaces. So a place has several possible
 //! paths, of which the caller takes the first that is a file. `output` reads whole outputs.
 
+mod directories;
 mod output;
 
 use std::ops::Range;
 
-pub use output::{LinePlace, OUTPUT_LIMIT_BYTES, output_text, path_of_url, read_places};
+pub use directories::{Directory, is_absolute};
+pub use output::{NamedPlace, OUTPUT_LIMIT_BYTES, output_text, path_of_url, read_places};
 
 /// The bytes of a line that are read.
 const LINE_LIMIT_BYTES: usize = 4_096;
@@ -74,8 +76,17 @@ fn digits_from(line: &str, mut from: usize) -> Option<Range<usize>> {
 fn mention_at(line: &str, digits: Range<usize>) -> Option<Mention<'_>> {
     let (before, after) = (&line[..digits.start], &line[digits.end..]);
     let number = number(&line[digits]).filter(|&number| number > 0)?;
-    let forms =
-        [after_colon, in_brackets, in_parentheses, after_word, after_space, in_link, after_message];
+    let forms = [
+        after_colon,
+        in_brackets,
+        in_parentheses,
+        after_word,
+        after_space,
+        in_link,
+        after_message,
+        before_text,
+        after_name,
+    ];
     let (before, column, rest) = forms.iter().find_map(|form| form(before, after))?;
     (!before.is_empty()).then_some(Mention { before, line: number, column, rest })
 }
@@ -153,6 +164,22 @@ fn after_message<'t>(before: &'t str, after: &'t str) -> Option<Around<'t>> {
     Some((ends.take(PATH_WORDS).find(is_path)?, Some(column), rest.strip_prefix(')')?))
 }
 
+/// The shell's `PATH: 12: MESSAGE`.
+fn before_text<'t>(before: &'t str, after: &'t str) -> Option<Around<'t>> {
+    let path = before.strip_suffix(": ")?;
+    let is_path = path.contains(['.', '/']) && !path.contains(char::is_whitespace);
+    (is_path && after.starts_with(": ")).then_some((path, None, after))
+}
+
+/// Rollup's `PATH (12:5)`.
+fn after_name<'t>(before: &'t str, after: &'t str) -> Option<Around<'t>> {
+    let path = before.strip_suffix(" (")?;
+    let name = path.rsplit(char::is_whitespace).next()?;
+    let (column, rest) = number_and_rest(after.strip_prefix(':')?)?;
+    let is_path = name.contains(['.', '/', '\\']) && !name.ends_with(['.', ':']);
+    Some((path, Some(column), rest.strip_prefix(')')?)).filter(|_| is_path)
+}
+
 fn leading_digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
@@ -203,6 +230,17 @@ impl<'t> Mention<'t> {
                 add(start + opening);
             }
         }
+        // Firefox's `f@/a.js:3:1`, and `ERROR:src/a.ts:3`.
+        let word = text.rfind(char::is_whitespace).map_or(0, |at| text.ceil_char_boundary(at + 1));
+        let levels = ["error", "warning", "warn", "info", "note", "debug", "fatal"];
+        let level = text[word..].split_once(':').map(|(level, _)| level);
+        let level = level.filter(|level| levels.iter().any(|one| one.eq_ignore_ascii_case(level)));
+        let function = text[word..].find('@').filter(|at| {
+            let path = &text[word + at + 1..];
+            path.starts_with("file:") || is_absolute(path)
+        });
+        let marker = level.map(str::len).or(function);
+        marker.into_iter().for_each(|length| add(word + length + 1));
         paths
     }
 }

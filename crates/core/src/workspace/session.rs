@@ -55,7 +55,7 @@ use repeats::Repeats;
 use turn::QueuePosition;
 use watch::FileWatch;
 
-pub use annotating::AnnotateOptions;
+pub use annotating::{AnnotateOptions, RunsIn};
 pub use changes::{ChangedFile, SessionChange, Subscription};
 pub use delivery::{Delivery, Mark};
 pub use documents::OpenDocumentInfo;

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use hashline_core::{
-    AnnotateOptions, Cancel, Code, Outcome, PatchOperation, ReadReport, ReadRequest, Session,
-    SessionOptions, ViewKind,
+    AnnotateOptions, Cancel, Code, Outcome, PatchOperation, ReadReport, ReadRequest, RunsIn,
+    Session, SessionOptions, ViewKind,
 };
 use serde_json::Value;
 
@@ -393,4 +393,106 @@ fn regression_lines_beyond_the_end_of_a_file_are_reported() {
     let five: Vec<String> = (100..105).map(|line| format!("a.ts:{line} (of 60 lines)")).collect();
     assert_eq!(note(&many), of(&format!("{}, …", five.join(", "))));
     assert_eq!(note("a.ts:60: x\nempty.ts:1: x\n"), "");
+}
+
+const UNCERTAIN: &str = "(Not shown, because it is not certain which files the output means: ";
+
+#[test]
+fn regression_paths_start_in_the_directory_that_the_output_names() {
+    let scene = Scene::new(&["a.c", "lib/a.c", "ui/a.ts", "a.ts", "out/a.c"]);
+    let shown_in = |output: &str| shown(&scene.annotate(output));
+    let place = |path: &str, line: u64| (path.to_owned(), line);
+    let make = "a.c:2:1: x\nmake[1]: Entering directory '<dir>/lib'\na.c:3:1: x\n\
+                make[1]: *** [Makefile:2: all] Error 1\n\
+                make[1]: Leaving directory '<dir>/lib'\na.c:4:1: x\n";
+    assert_eq!(shown_in(make), [place("a.c", 2), place("a.c", 4), place("lib/a.c", 3)]);
+    // What is not in that directory is not one of the root.
+    assert_eq!(shown_in("make[1]: Entering directory '<dir>/lib'\na.ts:3:1: x\n"), []);
+    let npm = "> ui@1.0.0 build\n> tsc\n\na.ts(3,1): error TS1: x\nnpm error path <dir>/ui\n";
+    assert_eq!(shown_in(npm), [place("ui/a.ts", 3)]);
+    assert_eq!(shown_in("> ui@1.0.0 build <dir>/ui\na.ts(3,1): x\n"), [place("ui/a.ts", 3)]);
+    let ninja = "ninja: Entering directory `out'\na.c:3:1: x\n";
+    assert_eq!(shown_in(ninja), [place("out/a.c", 3)]);
+    let runs_in = RunsIn::Directory(scene.dir.path().join("out"));
+    let options = AnnotateOptions { runs_in, ..AnnotateOptions::default() };
+    assert_eq!(shown(&scene.annotate_with(ninja, &options)), [place("out/a.c", 3)]);
+}
+
+#[test]
+fn regression_uncertain_places_are_named_and_not_shown() {
+    let scene = Scene::new(&["a.ts", "src/a.ts", "b/a.ts"]);
+    let unknown = AnnotateOptions { runs_in: RunsIn::Unknown, ..AnnotateOptions::default() };
+    let output = "a.ts:3:1: x\nsrc/a.ts:4:1: x\n<dir>/src/a.ts:5:1: x\nnode_modules/x/a.js:3:1\n";
+    let report = scene.annotate_with(output, &unknown);
+    assert_eq!(shown(&report), [("src/a.ts".to_owned(), 5)]);
+    let note = format!("{UNCERTAIN}a.ts:3, src/a.ts:4.)");
+    assert!(report.text.ends_with(&note), "{}", report.text);
+    // Where nothing is shown, it is said, too. `make -j`.
+    let output = "make[1]: Entering directory '<dir>/src'\n\
+                  make[1]: Entering directory '<dir>/b'\na.ts:3:1: x\n";
+    let report = scene.annotate(output);
+    assert_eq!((report.views.len(), &*report.text), (0, &*format!("{UNCERTAIN}a.ts:3.)")));
+    assert_eq!(scene.annotate_with("12:30:05 started 3:4\n", &unknown).text, "");
+}
+
+#[test]
+fn regression_a_class_in_several_source_directories_is_uncertain() {
+    let main = "core/src/main/java/com/x/A.java";
+    let scene = Scene::new(&[main, "app/src/main/java/com/x/B.java", "src/main/java/com/x/C.java"]);
+    let trace = "\tat com.x.A.f(A.java:3)\n\tat com.x.B.f(B.java:4)\n\tat com.x.C.f(C.java:5)\n";
+    assert_eq!(lines(&scene.annotate(trace)), [3, 4, 5]);
+    for other in ["core/src/test/java/com/x/A.java", "app/src/main/java/com/x/A.java"] {
+        scene.write(other);
+        let report = scene.annotate(trace);
+        assert_eq!(lines(&report), [4, 5], "{other}");
+        assert!(report.text.ends_with(&format!("{UNCERTAIN}A.java:3.)")), "{}", report.text);
+        fs::remove_file(scene.dir.path().join(other)).unwrap();
+    }
+}
+
+#[test]
+fn regression_a_number_that_a_terminal_wrapped_is_not_shown_in_part() {
+    let path = format!("{}.ts", "x".repeat(50));
+    let scene = Scene::new(&[&path, "b.ts"]);
+    let number = |output: &str| lines(&scene.annotate(output));
+    // The width is not known.
+    assert_eq!(number(&format!("{path}:1\n2:11: error\n")), [0u64; 0]);
+    assert_eq!(number("b.ts:1\n2:11\n"), [0u64; 0]);
+    assert_eq!(number("b.ts(1\n2,7): error\n"), [0u64; 0]);
+    assert_eq!(number("\"b.ts\", line 1\n2\n"), [0u64; 0]);
+    assert_eq!(number("b.ts:1\n2 errors\n"), [1]);
+    assert_eq!(number("b.ts:1\n\n2:11\n"), [1]);
+    // Another line was wrapped at the same column.
+    let filler = "-".repeat(path.len() + 2);
+    assert_eq!(number(&format!("{path}:1\n2:11: error\n{filler}\n")), [12]);
+    let report = scene.annotate(&format!("{path}:9\n9:11: error\n{filler}\n"));
+    assert_eq!(lines(&report), [0u64; 0]);
+}
+
+#[test]
+fn regression_more_forms_of_places() {
+    let scene = Scene::new(&["src/a.ts", "s.sh", "fe/a.mjs"]);
+    for (output, line) in [
+        ("s.sh: 3: nosuch_cmd: not found", 3),
+        ("s.sh: 4: Syntax error: Unterminated quoted string", 4),
+        ("fe/a.mjs (5:0)", 5),
+        ("[!] RollupError: fe/a.mjs (6:0): Expected ','", 6),
+        ("f@<dir>/src/a.ts:7:1", 7),
+        ("webpack:///src/a.ts:8:1", 8),
+        ("ERROR:src/a.ts:9", 9),
+        ("\u{feff}src/a.ts:10:1", 10),
+    ] {
+        assert_eq!(lines(&scene.annotate(output)), [line], "{output}");
+    }
+    for output in ["sh: 3: src/a.ts: not found", "user@src/a.ts:3", "x:src/a.ts:3"] {
+        assert_eq!(lines(&scene.annotate(output)), [0u64; 0], "{output}");
+    }
+}
+
+#[test]
+fn regression_limits_are_said_although_nothing_is_shown() {
+    let scene = Scene::new(&[]);
+    let output: String = (0..2_100).map(|at| format!("src/f{at}.ts:3: x\n")).collect();
+    let report = scene.annotate(&output);
+    assert_eq!(report.text, "(The output names too many paths: some were not checked.)");
 }

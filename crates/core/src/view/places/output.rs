@@ -1,12 +1,14 @@
 //! Reads the output of a program: lines that name a place, and lines below the name of their file.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 
 use anstream::adapter::strip_str;
 use percent_encoding::percent_decode_str;
 
-use super::{LINE_LIMIT_BYTES, Mention, mentions, number_and_rest, unescaped_end};
+use super::directories::{Directory, directories};
+use super::{LINE_LIMIT_BYTES, Mention, leading_digits, mentions, number_and_rest, unescaped_end};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::Result;
 
@@ -19,53 +21,63 @@ const LINES_BETWEEN_CHECKS: usize = 1_024;
 /// A line that ends before this column was not wrapped by a terminal.
 const WRAPPED_MIN_COLUMNS: usize = 40;
 
-/// Where the classes of Java and its relatives are in a project.
-const SOURCE_ROOTS: [&str; 8] = [
-    "src/main/java/",
-    "src/test/java/",
-    "src/main/kotlin/",
-    "src/test/kotlin/",
-    "app/src/main/java/",
-    "app/src/test/java/",
-    "src/",
-    "",
-];
+/// Where the classes of Java and its relatives are in a project or a module.
+const SOURCE_ROOTS: [&str; 6] =
+    ["src/main/java/", "src/test/java/", "src/main/kotlin/", "src/test/kotlin/", "src/", ""];
 
 /// How many directories of the path of a Go package are tried.
 const PACKAGE_DIRECTORIES: usize = 4;
 
-/// A line of a file, and the column in it, as the program counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinePlace {
+/// A line of a file that an output names.
+#[derive(Debug)]
+pub struct NamedPlace<'a> {
+    /// The possible paths of a class in a source directory: if more than one exists, it is not known
+    /// which of them is meant.
+    pub of_class: &'a [String],
+    /// The possible paths, the likeliest first.
+    pub paths: &'a [Cow<'a, str>],
+    /// Where relative paths start.
+    pub directory: &'a Directory,
     /// The line, from 1.
     pub line: u64,
-    /// The column.
+    /// The column, as the program counts.
     pub column: Option<u64>,
 }
 
-/// Calls `found` with the possible paths of each place, the likeliest first, and its line, in the
-/// order of the output, until it breaks.
+/// Calls `found` with each place, in the order of the output, until it breaks.
 pub fn read_places(
     output: &str,
     cancel: &Cancel,
-    mut found: impl FnMut(&[Cow<'_, str>], LinePlace) -> ControlFlow<()>,
+    mut found: impl FnMut(NamedPlace<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
     let (start, end) = limited(output);
-    let packages = go_packages(start, end);
-    let mut reader = Reader { heading: None, above: String::new(), packages };
-    for (at, line) in lines(start, end).enumerate() {
+    let mut reader = Reader {
+        heading: None,
+        above: String::new(),
+        packages: go_packages(start, end),
+        directories: directories(lines(start, end)),
+        wrapped_columns: OnceCell::new(),
+        all: (start, end),
+    };
+    let mut lines = lines(start, end).map(plain).enumerate().peekable();
+    while let Some((at, line)) = lines.next() {
         if at % LINES_BETWEEN_CHECKS == 0 {
             cancel.check()?;
         }
-        let plain = match line.contains('\x1b') {
-            true => Cow::Owned(strip_str(line).to_string()),
-            false => Cow::Borrowed(line),
-        };
-        if reader.read(at, plain.trim_end(), &mut found).is_break() {
+        let next = lines.peek().map_or("", |(_, next)| next);
+        if reader.read(at, line.trim_end(), next, &mut found).is_break() {
             break;
         }
     }
     Ok(())
+}
+
+/// A line without the codes of colours.
+fn plain(line: &str) -> Cow<'_, str> {
+    match line.contains('\x1b') {
+        true => Cow::Owned(strip_str(line).to_string()),
+        false => Cow::Borrowed(line),
+    }
 }
 
 /// The text of an output, of which no more than is read is decoded. What is not Unicode in it names
@@ -83,6 +95,7 @@ pub fn output_text(output: &[u8]) -> Cow<'_, str> {
 
 /// The start and the end of an output that is too long, as whole lines.
 fn limited(output: &str) -> (&str, &str) {
+    let output = output.strip_prefix('\u{feff}').unwrap_or(output);
     if output.len() <= OUTPUT_LIMIT_BYTES {
         return (output, "");
     }
@@ -122,6 +135,11 @@ struct Reader<'t> {
     /// The end of the line above, at most as long as a path.
     above: String,
     packages: Vec<(usize, &'t str)>,
+    directories: Vec<(usize, Directory)>,
+    /// How wide the terminal was that wrapped the output, if it shows that.
+    wrapped_columns: OnceCell<Option<usize>>,
+    /// The output that is read.
+    all: (&'t str, &'t str),
 }
 
 impl Reader<'_> {
@@ -129,22 +147,32 @@ impl Reader<'_> {
         &mut self,
         at: usize,
         line: &str,
-        found: &mut impl FnMut(&[Cow<'_, str>], LinePlace) -> ControlFlow<()>,
+        next: &str,
+        found: &mut impl FnMut(NamedPlace<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        let directory = self.directories.partition_point(|(from, _)| *from <= at);
+        let directory = &self.directories[directory - 1].1;
         if let Some(heading) = &self.heading
-            && let Some(place) = line_below(line, heading.is_table)
+            && let Some((line, column)) = line_below(line, heading.is_table)
         {
             let paths: Vec<_> = heading.paths.iter().map(|path| located(path)).collect();
-            found(&paths, place)?;
+            found(NamedPlace { of_class: &[], paths: &paths, directory, line, column })?;
         } else if line.trim().is_empty() {
             self.heading = None;
         } else if !is_rule(line) && !self.heading.as_ref().is_some_and(|heading| heading.is_table) {
             self.heading = heading(line).map(|heading| self.unwrapped(heading, line));
         }
         for mention in mentions(line) {
+            let of_class = mention.paths().first().map(|name| java_paths(mention.before, name));
             let paths = self.paths(at, line, &mention);
-            if !paths.is_empty() {
-                found(&paths, LinePlace { line: mention.line, column: mention.column })?;
+            if let Some(number) = self.whole_number(line, &mention, next) {
+                found(NamedPlace {
+                    of_class: &of_class.unwrap_or_default(),
+                    paths: &paths,
+                    directory,
+                    line: number,
+                    column: mention.column,
+                })?;
             }
         }
         self.above.clear();
@@ -157,7 +185,6 @@ impl Reader<'_> {
         let written = mention.paths();
         let mut paths = Vec::new();
         if let Some(&name) = written.first() {
-            paths.extend(java_paths(mention.before, name).into_iter().map(Cow::Owned));
             paths.extend(self.go_paths(at, name).into_iter().map(Cow::Owned));
         }
         paths.extend(unescaped_end(mention.before).map(Cow::Owned));
@@ -176,6 +203,25 @@ impl Reader<'_> {
         let is_start = |next: char| next.is_whitespace() || super::is_delimiter(next);
         let start = self.above.rsplit(is_start).next()?;
         (self.above.len() >= WRAPPED_MIN_COLUMNS).then(|| format!("{start}{rest}"))
+    }
+
+    /// The line of a place. If a number ends its line of the output and digits start the next one, a
+    /// terminal may have wrapped the number: then it is known only if the other lines show where
+    /// the terminal did so.
+    fn whole_number(&self, line: &str, mention: &Mention<'_>, next: &str) -> Option<u64> {
+        let more = leading_digits(next);
+        let goes_on = next[more..].chars().next();
+        let is_split = mention.rest.is_empty()
+            && mention.column.is_none()
+            && more > 0
+            && goes_on.is_none_or(|next| matches!(next, ':' | ',' | ')' | ']'));
+        if !is_split {
+            return Some(mention.line);
+        }
+        let wrapped = self.wrapped_columns.get_or_init(|| wrapped_columns(self.all));
+        let is_wrapped = *wrapped == Some(line.chars().count());
+        let number = || super::number(&format!("{}{}", mention.line, &next[..more]));
+        is_wrapped.then(number).flatten()
     }
 
     /// A heading with the path that it ends, if a terminal wrapped it.
@@ -200,13 +246,26 @@ impl Reader<'_> {
     }
 }
 
-/// The line number at the start of a line below a heading: eslint's `  12:5  error`, ripgrep's
+/// The width of the longest lines of an output, if several have it: a terminal wrapped these.
+fn wrapped_columns((start, end): (&str, &str)) -> Option<usize> {
+    let (mut longest, mut count) = (WRAPPED_MIN_COLUMNS, 0);
+    for line in lines(start, end) {
+        let columns = plain(line).chars().count();
+        if columns > longest {
+            (longest, count) = (columns, 0);
+        }
+        count += usize::from(columns == longest);
+    }
+    (count > 1).then_some(longest)
+}
+
+/// The line number and column at the start of a line below a heading: eslint's `  12:5  error`, ripgrep's
 /// `12:text`, a table's `  12  text`.
-fn line_below(text: &str, is_table: bool) -> Option<LinePlace> {
+fn line_below(text: &str, is_table: bool) -> Option<(u64, Option<u64>)> {
     let (line, rest) = number_and_rest(text.trim_start())?;
     let is_row = rest.starts_with(':') || (is_table && rest.starts_with(' '));
     let column = rest.strip_prefix(':').and_then(number_and_rest).map(|(column, _)| column);
-    (is_row && line > 0).then_some(LinePlace { line, column })
+    (is_row && line > 0).then_some((line, column))
 }
 
 /// Whether a line only separates others.
@@ -249,7 +308,10 @@ fn located(path: &str) -> Cow<'_, str> {
         return Cow::Owned(path);
     }
     let path = match path.starts_with("webpack") {
-        true => path.rsplit_once("/./").map_or(path, |(_, path)| path),
+        true => match path.rsplit_once("/./") {
+            Some((_, path)) => path,
+            None => path.strip_prefix("webpack:///").unwrap_or(path),
+        },
         false => path,
     };
     // Vite's `a.ts?t=17000`.
@@ -285,7 +347,7 @@ mod tests {
     fn of_a_long_output_only_what_is_read_is_decoded() {
         let read = |output: &str| {
             let mut lines = Vec::new();
-            let found = |_: &[Cow<'_, str>], place: LinePlace| {
+            let found = |place: NamedPlace<'_>| {
                 lines.push(place.line);
                 ControlFlow::Continue(())
             };

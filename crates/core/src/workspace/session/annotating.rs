@@ -1,6 +1,6 @@
 //! The lines that the output of a compiler, linter, test or stack trace names, with anchors.
 
-use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::reading::{LinesAdded, Reading, Room};
 use super::turn::QueuePosition;
 use super::{ReadReport, Session};
 use crate::view::excerpt::Context;
-use crate::view::places::{LinePlace, read_places};
+use crate::view::places::{Directory, NamedPlace, is_absolute, read_places};
 use crate::view::read::ReadRequest;
 use crate::workspace::turns::Access;
 use hashline_base::cancel::Cancel;
@@ -20,15 +20,27 @@ use hashline_base::shape::sized;
 use hashline_disk::fs::{Base, FileKind, FileSystem, Stamp, unicode_path};
 use hashline_lines::rows::one_line;
 
+/// Where the programs of a command ran, if their output does not say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RunsIn {
+    /// Where the command started.
+    #[default]
+    Cwd,
+    /// In another directory.
+    Directory(PathBuf),
+    /// It is not known: no line of a file at a relative path is shown.
+    Unknown,
+}
+
 /// How much of the files that an output names is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct AnnotateOptions {
     /// Where the command ran: the base of relative paths in its output, before that of the session.
     pub cwd: Option<PathBuf>,
-    /// Whether the command ran in a directory that is not known: relative paths then name nothing.
+    /// Where the programs of the command ran.
     #[serde(skip)]
-    pub is_elsewhere: bool,
+    pub runs_in: RunsIn,
     /// How many lines around each place are shown.
     pub context: u64,
     /// When the command started, in milliseconds after the epoch: files that are newer are reported.
@@ -48,7 +60,7 @@ impl Default for AnnotateOptions {
     fn default() -> AnnotateOptions {
         AnnotateOptions {
             cwd: None,
-            is_elsewhere: false,
+            runs_in: RunsIn::Cwd,
             context: 0,
             since_ms: None,
             max_files: 20,
@@ -64,8 +76,11 @@ const LOOKUP_LIMIT: usize = 2_000;
 /// How many different places of an output are counted.
 const PLACES_LIMIT: usize = 10_000;
 
-/// How many lines that do not exist are named.
-const ABSENT_NAMED: usize = 5;
+/// How many places are named that are not shown.
+const PLACES_NAMED: usize = 5;
+
+/// In how many directories of a project a class is searched.
+const MODULES_LIMIT: usize = 100;
 
 /// Whether a path below a root leads to a directory of dependencies, of which stack traces are full;
 /// or to a file of secrets, which is shown only if the model asks for it.
@@ -107,9 +122,8 @@ impl Session {
     ) -> Result<ReadReport> {
         let cwd = options.cwd.as_deref().map(|cwd| unicode_path("cwd", cwd)).transpose()?;
         self.report_at(position, cancel, || {
-            let mut named = NamedPlaces::new(self, cwd)?;
-            named.is_elsewhere = options.is_elsewhere;
-            read_places(output, cancel, |paths, place| named.add(paths, place, options))?;
+            let mut named = NamedPlaces::new(self, cwd, &options.runs_in)?;
+            read_places(output, cancel, |place| named.add(&place, options))?;
             named.reading(self, options, cancel)
         })
     }
@@ -138,11 +152,15 @@ struct NamedPlaces<'s> {
     /// The directories that may be read, opened once.
     bases: Vec<Base>,
     cwd: Option<&'s str>,
-    is_elsewhere: bool,
+    runs_in: &'s RunsIn,
+    /// The directories of the project that contain Java's source directories, once they are needed.
+    modules: OnceCell<Vec<String>>,
     /// The numbers of files by the paths that were checked.
     by_path: HashMap<String, Option<usize>>,
     by_name: HashMap<PathBuf, usize>,
     files: Vec<NamedFile>,
+    /// The first places whose file is not certain, as the output names them.
+    uncertain: Vec<String>,
     /// All places, also those that are too many to show.
     places: HashSet<(usize, u64)>,
     chosen: u64,
@@ -152,7 +170,7 @@ struct NamedPlaces<'s> {
 }
 
 impl<'s> NamedPlaces<'s> {
-    fn new(session: &'s Session, cwd: Option<&'s str>) -> Result<Self> {
+    fn new(session: &'s Session, cwd: Option<&'s str>, runs_in: &'s RunsIn) -> Result<Self> {
         let spelled = |error: Error| error.spelled(session.options.workspace.host.spelling);
         let own = session.workspace.base().map_err(spelled)?;
         // A read root that does not exist contains nothing.
@@ -161,10 +179,12 @@ impl<'s> NamedPlaces<'s> {
             fs: session.workspace.fs,
             bases: std::iter::once(own).chain(others).collect(),
             cwd,
-            is_elsewhere: false,
+            runs_in,
+            modules: OnceCell::new(),
             by_path: HashMap::new(),
             by_name: HashMap::new(),
             files: Vec::new(),
+            uncertain: Vec::new(),
             places: HashSet::new(),
             chosen: 0,
             stopped: false,
@@ -172,15 +192,19 @@ impl<'s> NamedPlaces<'s> {
         })
     }
 
-    /// Adds a place: a line of the first path that is a file.
-    fn add(
-        &mut self,
-        paths: &[Cow<'_, str>],
-        LinePlace { line, column }: LinePlace,
-        options: &AnnotateOptions,
-    ) -> ControlFlow<()> {
-        let Some(file) = paths.iter().find_map(|path| self.file(path)) else {
-            return ControlFlow::Continue(());
+    /// Adds a place, if it is certain which file it is in.
+    fn add(&mut self, place: &NamedPlace<'_>, options: &AnnotateOptions) -> ControlFlow<()> {
+        let &NamedPlace { line, column, .. } = place;
+        let file = match self.meant(place) {
+            Meant::File(file) => file,
+            Meant::Nothing => return ControlFlow::Continue(()),
+            Meant::Uncertain(path) => {
+                let named = format!("{}:{line}", one_line(&path));
+                if self.uncertain.len() <= PLACES_NAMED && !self.uncertain.contains(&named) {
+                    self.uncertain.push(named);
+                }
+                return ControlFlow::Continue(());
+            }
         };
         if self.places.insert((file, line))
             && file < options.max_files
@@ -192,6 +216,73 @@ impl<'s> NamedPlaces<'s> {
         }
         self.stopped = self.places.len() >= PLACES_LIMIT;
         if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// The file that a place is in.
+    fn meant<'p>(&mut self, place: &'p NamedPlace<'_>) -> Meant<'p> {
+        let is_unknown = match place.directory {
+            Directory::Start => *self.runs_in == RunsIn::Unknown,
+            Directory::Named(path) => match self.runs_in {
+                _ if is_absolute(path) => false,
+                RunsIn::Cwd => false,
+                RunsIn::Directory(known) => !known.ends_with(path),
+                RunsIn::Unknown => true,
+            },
+            Directory::Unknown => true,
+        };
+        let Some(first) = place.paths.first() else { return Meant::Nothing };
+        match self.of_class(place.of_class)[..] {
+            [] => {}
+            [file] if !is_unknown => return Meant::File(file),
+            _ => return Meant::Uncertain(first),
+        }
+        if is_unknown {
+            let absolute = place.paths.iter().filter(|path| is_absolute(path));
+            let found = absolute.into_iter().find_map(|path| self.file(path));
+            let is_path = |path: &str| path.contains(['/', '\\']) && path.contains('.');
+            let is_named =
+                is_path(first) && !is_absolute(first) && !is_skipped(Path::new(&**first));
+            let is_likely = !first.contains(char::is_whitespace)
+                && (is_named || (found.is_none() && self.file(first).is_some()));
+            return match found {
+                Some(file) => Meant::File(file),
+                None if is_likely => Meant::Uncertain(first),
+                None => Meant::Nothing,
+            };
+        }
+        let file = place.paths.iter().find_map(|path| match place.directory {
+            Directory::Named(directory) => self.file(&self.in_named(directory, path)),
+            _ => self.file(path),
+        });
+        file.map_or(Meant::Nothing, Meant::File)
+    }
+
+    /// A path in a directory that the output names. `ninja -C out` names it as from where the command
+    /// started, so it may be known already.
+    fn in_named(&self, directory: &str, path: &str) -> String {
+        let path = Path::new(path);
+        let full = match self.runs_in {
+            RunsIn::Directory(known) if !is_absolute(directory) => known.join(path),
+            _ if is_absolute(directory) => Path::new(directory).join(path),
+            _ => Path::new(self.cwd.unwrap_or_default()).join(directory).join(path),
+        };
+        full.to_string_lossy().into_owned()
+    }
+
+    /// The files that a class may be in, in any module.
+    fn of_class(&mut self, paths: &[String]) -> Vec<usize> {
+        let mut files = Vec::new();
+        if paths.is_empty() {
+            return files;
+        }
+        let modules = self.modules.get_or_init(|| modules(&self.bases[0])).clone();
+        for module in &modules {
+            for path in paths {
+                let file = self.file(&format!("{module}{path}"));
+                files.extend(file.filter(|file| !files.contains(file)));
+            }
+        }
+        files
     }
 
     /// The number of the file that a path leads to.
@@ -209,10 +300,11 @@ impl<'s> NamedPlaces<'s> {
     }
 
     fn look_up(&mut self, path: &str) -> Option<usize> {
-        if self.is_elsewhere && Path::new(path).is_relative() {
-            return None;
-        }
-        let in_cwd = self.cwd.map(|cwd| Path::new(cwd).join(path).to_string_lossy().into_owned());
+        let cwd = match self.runs_in {
+            RunsIn::Directory(directory) => Some(directory.as_path()),
+            _ => self.cwd.map(Path::new),
+        };
+        let in_cwd = cwd.map(|cwd| cwd.join(path).to_string_lossy().into_owned());
         // Programs on Windows may print `\`, which is not a separator elsewhere.
         let slashes = path.contains('\\').then(|| path.replace('\\', "/"));
         let spellings = in_cwd.as_deref().into_iter().chain([path]).chain(slashes.as_deref());
@@ -287,15 +379,50 @@ impl<'s> NamedPlaces<'s> {
             ));
         }
         if !absent.is_empty() {
-            let more = if absent.len() > ABSENT_NAMED { ", …" } else { "" };
-            let named = absent[..absent.len().min(ABSENT_NAMED)].join(", ");
-            reading
-                .add_note(&format!("(The output names lines that do not exist: {named}{more}.)"));
+            let named = shortened(absent);
+            reading.add_note(&format!("(The output names lines that do not exist: {named}.)"));
         }
-        if self.is_unchecked && !reading.is_empty() {
+        if !self.uncertain.is_empty() {
+            let named = shortened(&self.uncertain);
+            reading.add_note(&format!(
+                "(Not shown, because it is not certain which files the output means: {named}.)"
+            ));
+        }
+        if self.is_unchecked {
             reading.add_note("(The output names too many paths: some were not checked.)");
         }
     }
+}
+
+/// Which file a place is in.
+enum Meant<'p> {
+    File(usize),
+    Nothing,
+    /// One of several; with the path that is written.
+    Uncertain(&'p str),
+}
+
+/// The first of some places, for a note.
+fn shortened(places: &[String]) -> String {
+    let more = if places.len() > PLACES_NAMED { ", …" } else { "" };
+    places[..places.len().min(PLACES_NAMED)].join(", ") + more
+}
+
+/// The root, and directories in it that contain source directories, each with a final slash.
+fn modules(base: &Base) -> Vec<String> {
+    let Ok(start) = base.start_dir() else { return Vec::new() };
+    let mut modules: Vec<_> = base
+        .list(&start)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|entry| entry.kind == FileKind::Directory && !entry.hidden)
+        .filter(|entry| base.exists(&start.join(&entry.name).join("src")))
+        .filter_map(|entry| Some(entry.name.to_str()?.to_owned() + "/"))
+        .collect();
+    modules.sort_unstable();
+    modules.insert(0, String::new());
+    modules.truncate(MODULES_LIMIT);
+    modules
 }
 
 /// How much of a page the lines of each file need without context.
@@ -343,7 +470,7 @@ fn absent_lines(request: &ReadRequest, added: LinesAdded) -> Vec<String> {
         let end = if is_end { "; the last one is shown" } else { "" };
         format!("{path}:{line} (of {count} {noun}{end})")
     };
-    absent.into_iter().take(ABSENT_NAMED + 1).map(named).collect()
+    absent.into_iter().take(PLACES_NAMED + 1).map(named).collect()
 }
 
 /// Whether a file was written after a time. Documents have a revision in place of the time.
