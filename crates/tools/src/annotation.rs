@@ -41,6 +41,7 @@ pub fn annotation(
     let options = AnnotateOptions {
         cwd: call.cwd.clone(),
         runs_in: runs_in(call),
+        omits_absent: true,
         since_ms: call.since_ms,
         context: 0,
         max_files: MAX_FILES,

@@ -41,6 +41,9 @@ pub struct AnnotateOptions {
     /// Where the programs of the command ran.
     #[serde(skip)]
     pub runs_in: RunsIn,
+    /// Whether lines that do not exist are named only next to others.
+    #[serde(skip)]
+    pub omits_absent: bool,
     /// How many lines around each place are shown.
     pub context: u64,
     /// When the command started, in milliseconds after the epoch: files that are newer are reported.
@@ -61,6 +64,7 @@ impl Default for AnnotateOptions {
         AnnotateOptions {
             cwd: None,
             runs_in: RunsIn::Cwd,
+            omits_absent: false,
             context: 0,
             since_ms: None,
             max_files: 20,
@@ -364,6 +368,9 @@ impl<'s> NamedPlaces<'s> {
             if added.shown > 0 && is_newer(stamp, options.since_ms) {
                 reading.note_changed(&request.name());
             }
+        }
+        if options.omits_absent && reading.is_empty() {
+            absent.clear();
         }
         self.add_notes(&mut reading, missing, &absent);
         Ok(reading)
