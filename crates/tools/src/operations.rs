@@ -6,10 +6,10 @@ use hashline_core::Error;
 use hashline_core::host::{VALUE, Value};
 
 use crate::arguments::{
-    Arguments, CallError, Fields, Repairs, Rule, TAKEN_AS_ONE, is_null_or_empty, is_unset,
-    lone_surrogate, malformed, missing, noun, parse_nested, quoted, whole_number, wrong,
+    Arguments, CallError, Fields, Repairs, Rule, TAKEN_AS_JSON, TAKEN_AS_ONE, is_null_or_empty,
+    is_unset, lone_surrogate, malformed, missing, noun, parse_nested, quoted, whole_number, wrong,
 };
-use crate::path::plain_path;
+use crate::path::{check_new_path, listed_paths, plain_path};
 use crate::read::ENCODING;
 use crate::table::{Allowed, Field, Kind, Operation, PATH_NAMES, op_names, operations_of};
 use crate::text::{Unreadable, parse_json, without_fence};
@@ -283,6 +283,16 @@ impl<'a> PatchReader<'a> {
         }
         self.check_replace(&fields, location)?;
         self.share_path(operation, &mut fields, shared, &prefix)?;
+        let new_names = match operation.name {
+            "add_file" => &["path"][..],
+            "move_file" => &["to", "to_path"],
+            _ => &[],
+        };
+        for name in new_names {
+            if let Some(Value::String(path)) = fields.get(name) {
+                check_new_path(self.call, path, &format!("{prefix}{name}"))?;
+            }
+        }
         Ok(Value::Object(fields.0))
     }
 
@@ -519,9 +529,13 @@ impl<'a> PatchReader<'a> {
     /// A path, or an array of one path.
     fn path(&mut self, held: Value, location: &str) -> Result<Value, CallError> {
         match held {
-            Value::String(path) => {
-                plain_path(self.call, path, location, self.repairs).map(Value::String)
-            }
+            Value::String(path) => match &listed_paths(self.call, &path).unwrap_or_default()[..] {
+                [only] => {
+                    self.repairs.add(Rule::JsonText, location, TAKEN_AS_JSON);
+                    plain_path(self.call, only.clone(), location, self.repairs).map(Value::String)
+                }
+                _ => plain_path(self.call, path, location, self.repairs).map(Value::String),
+            },
             Value::Array(mut items) if items.len() == 1 => {
                 let item = items.remove(0);
                 if !matches!(item, Value::String(_)) {

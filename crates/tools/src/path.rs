@@ -6,6 +6,7 @@ use hashline_core::host::{Value, path_of_url};
 use serde_json::Value as Json;
 
 use crate::arguments::{CallError, Repairs, Rule, malformed, noun};
+use crate::text::parse_json;
 use crate::tool::Call;
 
 /// The lines that a path names: `src/a.ts:10-20`.
@@ -50,6 +51,38 @@ pub fn path_and_lines(
     let path = trimmed(path, field, repairs);
     let path = with_slashes(call, path, field, repairs);
     Ok(without_lines(call, path, field, repairs))
+}
+
+/// Refuses the name of a new file that has lines after it, or a line end in it: it is rather a mistake.
+pub fn check_new_path(call: &Call<'_>, path: &str, field: &str) -> Result<(), CallError> {
+    let lines = lines_of(path);
+    let has_line_end = path.contains(['\n', '\r']);
+    if (lines.is_none() && !has_line_end) || call.session.has(path) {
+        return Ok(());
+    }
+    let shown = Json::from(path);
+    Err(malformed(match lines {
+        Some((name, _)) if !has_line_end => format!(
+            "{field} is {shown}, a name with lines: for a new file give only its name, {}",
+            Json::from(name)
+        ),
+        _ => format!("{field} is {shown}: the name of a new file must be one line"),
+    }))
+}
+
+/// The paths in a JSON list of strings, unless a file has that name.
+pub fn listed_paths(call: &Call<'_>, path: &str) -> Option<Vec<String>> {
+    // A path can look like the start of JSON: `[id]/page.tsx`.
+    if !path.trim_start().starts_with('[') || call.session.has(path) {
+        return None;
+    }
+    let Ok(Value::Array(items)) = parse_json(path) else { return None };
+    let path = |item| match item {
+        Value::String(path) if !path.is_empty() => Some(path),
+        _ => None,
+    };
+    let paths: Option<Vec<String>> = items.into_iter().map(path).collect();
+    paths.filter(|paths| !paths.is_empty())
 }
 
 fn taken_as(path: &str) -> String {
@@ -103,10 +136,15 @@ fn without_lines(
 }
 
 /// A path and the lines after it, in the forms of compilers, of `grep -n` and of links to GitHub:
-/// `a.ts:10`, `a.ts:10:5`, `a.ts:10-20`, `a.ts#L10-L20`.
+/// `a.ts:10`, `a.ts:10:5`, `a.ts:10-20`, `a.ts(10,5)`, `a.ts#L10-L20`.
 fn lines_of(path: &str) -> Option<(&str, PathLines)> {
     let (name, lines) = match path.rsplit_once("#L") {
         Some((name, lines)) => (name, range_of(lines)?),
+        None if path.ends_with(')') => {
+            let (name, lines) = path.strip_suffix(')')?.rsplit_once('(')?;
+            // `copy (2)` is a name.
+            (name.strip_suffix(' ').is_none().then_some(name)?, range_of(lines.split(',').next()?)?)
+        }
         None => {
             let (rest, last) = path.trim_end_matches(':').rsplit_once(':')?;
             let last = range_of(last)?;
@@ -121,13 +159,15 @@ fn lines_of(path: &str) -> Option<(&str, PathLines)> {
     (!name.is_empty()).then_some((name, lines))
 }
 
-/// `10`, `10-20` or `10-L20`.
+/// `10`, `10-`, `10-20`, `10-L20` or `L10-L20`.
 fn range_of(text: &str) -> Option<PathLines> {
     let number = |text: &str| {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| text.parse().ok()).flatten().filter(|line| *line > 0)
     };
+    let text = text.strip_prefix('L').unwrap_or(text);
     match text.split_once('-') {
+        Some((first, "")) => Some(PathLines { first: number(first)?, last: None }),
         None => Some(PathLines { first: number(text)?, last: None }),
         Some((first, last)) => {
             let first = number(first)?;
@@ -189,6 +229,11 @@ mod tests {
             ("src/x.ts#L10-20", Some(("src/x.ts", lines(10, Some(20))))),
             ("src/x.ts#L10", Some(("src/x.ts", lines(10, None)))),
             ("C:\\x.ts:7", Some(("C:\\x.ts", lines(7, None)))),
+            ("src/x.ts:10-", Some(("src/x.ts", lines(10, None)))),
+            ("src/x.ts:L10-12", Some(("src/x.ts", lines(10, Some(12))))),
+            ("src/x.ts(10,3)", Some(("src/x.ts", lines(10, None)))),
+            ("src/x.ts(10)", Some(("src/x.ts", lines(10, None)))),
+            ("src/x (copy)", None),
             ("src/x.ts:20-10", None),
             ("src/x.ts:0", None),
             ("src/x.ts:a", None),

@@ -4,16 +4,14 @@ use std::borrow::Cow;
 
 use hashline_core::host::{Turn, Value};
 use hashline_core::{
-    Columns, Dialect, FOLD_LINES, FileView, Folding, Limits, ReadReport, ReadRequest, TextView,
-    ViewKind,
+    Columns, Dialect, FOLD_LINES, FileView, Folding, ReadReport, ReadRequest, TextView, ViewKind,
 };
 use serde_json::{Value as Json, json};
 
-use crate::arguments::{Arguments, CallError, MAX_COUNT, Rule, TAKEN_AS_JSON};
+use crate::arguments::{Arguments, CallError, MAX_COUNT, Rule, TAKEN_AS_JSON, malformed};
 use crate::bounds::plural;
-use crate::path::{PathLines, path_and_lines};
+use crate::path::{PathLines, listed_paths, path_and_lines};
 use crate::table::{Field, Kind, PATH_NAMES};
-use crate::text::parse_json;
 use crate::title::PartialArguments;
 use crate::tool::{
     Answer, Call, Names, Tool, ToolText, ToolsOptions, anchor_form, blank_form, line_form,
@@ -116,11 +114,20 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
         requests.push(request);
     }
     if let Some(first) = requests.first_mut() {
-        if start_line.is_some() || max_lines.is_some() {
-            // Fields take precedence over lines in the path.
-            first.start_line = start_line;
-            first.limits = Limits { max_lines, max_bytes: None };
+        // Fields take precedence over lines in the path, of which the last one stays.
+        if let (Some(start), Some(of_path)) = (start_line, first.start_line)
+            && let Some(count) = first.limits.max_lines.filter(|_| max_lines.is_none())
+        {
+            let last = of_path + count - 1;
+            if start > last {
+                return Err(malformed(format!(
+                    "start_line is {start}, after the last line of the path, {last}: give the lines once"
+                )));
+            }
+            first.limits.max_lines = Some(last - start + 1);
         }
+        first.start_line = start_line.or(first.start_line);
+        first.limits.max_lines = max_lines.or(first.limits.max_lines);
         first.columns = columns.map(|[from, to]| Columns { from, to });
         (first.fold, first.open, first.symbol) = (fold, open, symbol);
     }
@@ -152,21 +159,6 @@ fn first_paths(
         return Ok(paths.into_iter().enumerate().map(entry).collect());
     }
     Ok(path.into_iter().map(|path| (name.to_owned(), path)).collect())
-}
-
-/// The paths in a JSON list of strings, unless a file has that name.
-fn listed_paths(call: &Call<'_>, path: &str) -> Option<Vec<String>> {
-    // A path can look like the start of JSON: `[id]/page.tsx`.
-    if !path.trim_start().starts_with('[') || call.session.has(path) {
-        return None;
-    }
-    let Ok(Value::Array(items)) = parse_json(path) else { return None };
-    let path = |item| match item {
-        Value::String(path) if !path.is_empty() => Some(path),
-        _ => None,
-    };
-    let paths: Option<Vec<String>> = items.into_iter().map(path).collect();
-    paths.filter(|paths| !paths.is_empty())
 }
 
 /// The image formats that vendors accept.

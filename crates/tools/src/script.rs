@@ -8,7 +8,7 @@ use hashline_core::{Code, Dialect};
 use crate::apply::{OP, OPERATIONS, apply_patch};
 use crate::arguments::{Arguments, CallError, Fields, malformed};
 use crate::operations::REPLACE;
-use crate::path::plain_path;
+use crate::path::{check_new_path, plain_path};
 use crate::read::{UNLISTED_ENCODING, encoding};
 use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::PartialArguments;
@@ -110,6 +110,7 @@ fn new_file(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Option<Value>,
         (_, content) if has_patch && content.as_ref().is_none_or(String::is_empty) => Ok(None),
         (Some(path), Some(content)) if !has_patch => {
             let path = plain_path(call, path, NEW_PATH.name, given.repairs)?;
+            check_new_path(call, &path, NEW_PATH.name)?;
             let fields = [("op", "add_file"), (NEW_PATH.name, &path), (CONTENT.name, &content)];
             let field =
                 |(name, text): (&str, &str)| (name.to_owned(), Value::String(text.to_owned()));

@@ -456,3 +456,43 @@ fn backslashes_are_separators_where_that_names_a_file_or_directory() {
     let outside = project.call("read", &json!({"path": "..\\..\\x:1"}));
     assert!(outside.is_error, "{}", outside.text);
 }
+
+#[test]
+fn regression_the_name_of_a_new_file_has_no_lines() {
+    let project = Project::new(&[("src/a.ts", LINES), ("old:10", LINES)]);
+    let apply = |operation: Json| project.call("apply", &json!({"operations": [operation]}));
+    for path in ["src/new2.ts:10-20", "src/new.ts:3", "src/new.ts#L3", "src/new\n.ts"] {
+        let added = apply(json!({"op": "add_file", "path": path, "content": "x"}));
+        assert!(added.is_error, "{path}: {}", added.text);
+        let moved = apply(json!({"op": "move_file", "from": "src/a.ts", "to": path}));
+        assert!(moved.is_error, "{path}: {}", moved.text);
+    }
+    let refused = apply(json!({"op": "add_file", "path": "src/new.ts:3", "content": "x"}));
+    assert!(refused.text.contains("give only its name, \"src/new.ts\""), "{}", refused.text);
+    assert_eq!(project.files().len(), 2);
+    let moved = apply(json!({"op": "move_file", "from": "old:10", "to": "copy (2)"}));
+    assert!(!moved.is_error, "{}", moved.text);
+}
+
+#[test]
+fn regression_a_list_of_one_path_is_a_path_of_apply() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let operation = json!({"op": "add_file", "path": "[\"b.txt\"]", "content": "x"});
+    let added = project.call("apply", &json!({"operations": [operation]}));
+    assert!(!added.is_error, "{}", added.text);
+    assert_eq!(project.content("b.txt"), "x");
+}
+
+#[test]
+fn regression_lines_of_a_path_stay_next_to_start_line() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let read = |fields: Json| project.call("read", &fields);
+    let rows = |fields: Json| {
+        let shown = read(fields).text;
+        shown.lines().filter(|row| row.contains('|')).count()
+    };
+    assert_eq!(rows(json!({"path": "a.txt:1-3", "start_line": 2})), 2);
+    assert_eq!(rows(json!({"path": "a.txt:2-3", "max_lines": 1})), 1);
+    assert!(read(json!({"path": "a.txt:2-3", "max_lines": 1})).text.starts_with("2"));
+    assert!(read(json!({"path": "a.txt:1-3", "start_line": 4})).is_error);
+}
