@@ -1794,7 +1794,7 @@ export interface Skipped {
 export interface SkippedDirectories {
   /** How many. */
   count: number
-  /** The paths of at most five, with different names. */
+  /** The paths of at most five. */
   names: Array<string>
   /** Whether there are more names. */
   hasMore: boolean

@@ -112,7 +112,7 @@ pub struct Skipped {
 pub struct SkippedDirectories {
     /// How many.
     pub count: f64,
-    /// The paths of at most five, with different names.
+    /// The paths of at most five.
     pub names: Vec<String>,
     /// Whether there are more names.
     pub has_more: bool,

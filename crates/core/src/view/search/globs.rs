@@ -139,8 +139,12 @@ impl Globs {
     /// A directory that a glob names is entered even if it is ignored or hidden, as one that the
     /// query names.
     fn of_named_dir(&self, shown: &str, is_dir: bool) -> GlobVerdict {
-        let is_named = is_dir && self.named.matched(shown, true).is_ignore();
-        if is_named { GlobVerdict::Include } else { GlobVerdict::Silent }
+        if is_dir && self.names(shown) { GlobVerdict::Include } else { GlobVerdict::Silent }
+    }
+
+    /// Whether a glob names a directory without a wildcard.
+    pub(super) fn names(&self, shown: &str) -> bool {
+        self.named.matched(shown, true).is_ignore()
     }
 
     /// Whether the line with this number is a scope; notes whether its glob is used.

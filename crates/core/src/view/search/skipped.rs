@@ -38,9 +38,9 @@ pub struct Skipped {
 pub struct SkippedDirectories {
     /// How many.
     pub count: u64,
-    /// The paths of at most five, with different names; those near the start of the search first.
+    /// The paths of at most five; those near the start of the search first.
     pub names: Vec<String>,
-    /// Whether there are more names.
+    /// Whether there are more.
     pub has_more: bool,
 }
 
@@ -100,9 +100,6 @@ impl SkippedDirectories {
 
     fn name(&mut self, paths: Vec<String>) {
         for path in paths {
-            if self.names.iter().any(|named| last_name(named) == last_name(&path)) {
-                continue;
-            }
             if self.names.len() == NAMES_LIMIT {
                 self.has_more = true;
                 return;

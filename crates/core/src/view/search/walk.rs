@@ -221,7 +221,7 @@ struct QueuedDirectory {
     below: Box<str>,
     /// 0 for a directory that the query names.
     depth: u32,
-    /// The query names it.
+    /// The query or one of its globs names it.
     is_named: bool,
     /// The rules that apply because of its parents.
     rules: Arc<IgnoreRules>,
@@ -414,7 +414,7 @@ impl Walk<'_> {
                 origin: directory.origin,
                 below: join(&directory.below, &entry.name).into_boxed_str(),
                 depth: directory.depth + 1,
-                is_named: false,
+                is_named: filter.globs().names(&shown),
                 rules: Arc::clone(rules),
                 matcher: directory.matcher.clone(),
             })),

@@ -61,11 +61,10 @@ fn what_is_skipped_is_counted_by_reason() {
     assert_eq!(paths(&found), Vec::<String>::new());
     let expected = Skipped {
         unknown_structure: 0,
-        // Of directories with one name, the first is named.
-        ignored_directories: directories(
-            7,
-            &["node_modules", "target", "scripts/deep", "venv/lib", "venv/nested"],
-        ),
+        ignored_directories: SkippedDirectories {
+            has_more: true,
+            ..directories(7, &["node_modules", "target", "scripts/deep", "venv/lib", "venv/nested"])
+        },
         hidden_directories: directories(1, &[".github"]),
         ignored_files: 6,
         hidden_files: 2,
@@ -78,7 +77,7 @@ fn what_is_skipped_is_counted_by_reason() {
     assert_eq!(
         found.skipped_note().unwrap(),
         "skipped: 7 ignored directories (node_modules, target, scripts/deep, venv/lib, \
-         venv/nested), 1 hidden directory (.github), 6 ignored files, 2 hidden files, 1 binary; \
+         venv/nested, …), 1 hidden directory (.github), 6 ignored files, 2 hidden files, 1 binary; \
          name a path to search it"
     );
 }
@@ -195,4 +194,58 @@ fn links_that_are_not_followed_are_counted() {
     }
     let skipped = tree.search(&text("needle")).skipped;
     assert_eq!((skipped.links, skipped.hidden_files), (1, 1));
+}
+
+#[test]
+fn regression_a_glob_that_names_a_directory_searches_what_is_ignored_in_it() {
+    let tree = Tree::new(&[
+        (".git/HEAD", ""),
+        ("a.py", "hay"),
+        ("venv/.gitignore", "*\n"),
+        ("venv/lib/site.py", "def needle():\n"),
+        (".venv/.gitignore", "*\n"),
+        (".venv/lib/site.py", "needle"),
+        ("coverage/.gitignore", "*\n"),
+        ("coverage/x.py", "needle"),
+    ]);
+    for (glob, expected) in [
+        ("venv/**/*.py", &["venv/lib/site.py"][..]),
+        (".venv/**/*.py", &[".venv/lib/site.py"]),
+        ("coverage/**/*.py", &["coverage/x.py"]),
+        ("{venv,coverage}/**/*.py", &["coverage/x.py", "venv/lib/site.py"]),
+        ("venv", &["venv/lib/site.py"]),
+        ("venv/", &["venv/lib/site.py"]),
+        // It names no directory, but files.
+        ("**/*.py", &["coverage/x.py"]),
+    ] {
+        let found = tree.search(&SearchQuery { globs: vec![glob.into()], ..text("needle") });
+        assert_eq!(paths(&found), expected, "{glob}");
+        assert!(found.unmatched_globs.is_empty(), "{glob}");
+    }
+}
+
+#[test]
+fn regression_directories_with_one_name_are_all_named() {
+    let files = ["a", "b", "c", "d"].map(|name| format!("packages/{name}/dist/x.js"));
+    let files: Vec<(&str, &str)> = files.iter().map(|path| (path.as_str(), "needle")).collect();
+    let tree = Tree::new(&[&files[..], &[(".ignore", "dist\n")]].concat());
+    let note = tree.search(&text("needle")).skipped_note().unwrap();
+    let names = "(packages/a/dist, packages/b/dist, packages/c/dist, packages/d/dist)";
+    assert!(note.starts_with(&format!("skipped: 4 ignored directories {names}")), "{note}");
+}
+
+#[test]
+fn regression_globs_in_the_spellings_of_lists_and_shells() {
+    let tree = Tree::new(&[("src/a.ts", "needle"), ("src/b.tsx", "needle"), ("c.md", "needle")]);
+    for (glob, expected) in [
+        ("*.ts;*.tsx", &["src/a.ts", "src/b.tsx"][..]),
+        ("[\"*.ts\", \"*.tsx\"]", &["src/a.ts", "src/b.tsx"]),
+        ("\"*.ts\"", &["src/a.ts"]),
+        ("'src/*.ts'", &["src/a.ts"]),
+        (" *.ts ", &["src/a.ts"]),
+        ("src//a.ts", &["src/a.ts"]),
+    ] {
+        let found = tree.search(&SearchQuery { globs: vec![glob.into()], ..text("needle") });
+        assert_eq!(paths(&found), expected, "{glob}");
+    }
 }

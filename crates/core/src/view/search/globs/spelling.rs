@@ -86,7 +86,9 @@ impl GlobBase {
         let glob = Glob::parse(given);
         let sign = if glob.excludes { "!" } else { "" };
         let mut lines = Vec::new();
-        for part in list_items(glob.body) {
+        let json = serde_json::from_str::<Vec<String>>(glob.body).unwrap_or_default();
+        let items = list_items(glob.body).into_iter().chain(json.iter().map(String::as_str));
+        for part in items {
             // `!a,b` excludes both.
             let part =
                 if part.starts_with('!') { part.to_owned() } else { format!("{sign}{part}") };
@@ -94,6 +96,10 @@ impl GlobBase {
             lines.extend(self.other_readings(&part));
         }
         lines.extend(self.other_readings(given));
+        if let Some(tidied) = tidied(given) {
+            lines.extend(self.lines(&tidied));
+            lines.extend(self.other_readings(&tidied));
+        }
         lines.extend(self.through_link(given, target));
         lines
     }
@@ -365,13 +371,27 @@ pub(super) fn named_dirs(line: &str) -> Vec<String> {
     named.map(|at| format!("/{}", dirs[..=at].join("/"))).collect()
 }
 
-/// The items of a list that was written as one glob: `*.ts,*.tsx`, or `*.ts *.tsx`.
+/// A glob without blanks and quotes around it, and without doubled slashes; `None` if it has none.
+fn tidied(glob: &str) -> Option<String> {
+    let mut plain = glob.trim();
+    for quote in ['"', '\'', '`'] {
+        let inner = plain.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+        plain = inner.unwrap_or(plain).trim();
+    }
+    let mut tidied = plain.to_owned();
+    while tidied.contains("//") {
+        tidied = tidied.replace("//", "/");
+    }
+    (tidied != glob && !tidied.is_empty()).then_some(tidied)
+}
+
+/// The items of a list that was written as one glob: `*.ts,*.tsx`, `*.ts;*.tsx`, or `*.ts *.tsx`.
 fn list_items(body: &str) -> Vec<&str> {
     let items = |is_separator: fn(char) -> bool| -> Vec<&str> {
         let items = split_outside(body, is_separator).into_iter().map(str::trim);
         items.filter(|item| !item.is_empty()).collect()
     };
-    let by_comma = items(|c| c == ',');
+    let by_comma = items(|c| c == ',' || c == ';');
     if by_comma.len() > 1 {
         return by_comma;
     }
