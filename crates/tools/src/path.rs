@@ -1,6 +1,6 @@
 //! Paths as models write them.
 
-use std::path::is_separator;
+use std::path::{Path, is_separator};
 
 use hashline_core::host::{Value, path_of_url};
 use serde_json::Value as Json;
@@ -53,21 +53,18 @@ pub fn path_and_lines(
     Ok(without_lines(call, path, field, repairs))
 }
 
-/// Refuses the name of a new file that has lines after it, or a line end in it: it is rather a mistake.
+/// Refuses the name of a new file that has lines after it: it is rather a mistake.
 pub fn check_new_path(call: &Call<'_>, path: &str, field: &str) -> Result<(), CallError> {
-    let lines = lines_of(path);
-    let has_line_end = path.contains(['\n', '\r']);
-    if (lines.is_none() && !has_line_end) || call.session.has(path) {
+    let Some((name, _)) = lines_of(path) else { return Ok(()) };
+    // `photo(1)` is a name.
+    let is_name = path.ends_with(')') && Path::new(name).extension().is_none();
+    if is_name || call.session.has(path) {
         return Ok(());
     }
-    let shown = Json::from(path);
-    Err(malformed(match lines {
-        Some((name, _)) if !has_line_end => format!(
-            "{field} is {shown}, a name with lines: for a new file give only its name, {}",
-            Json::from(name)
-        ),
-        _ => format!("{field} is {shown}: the name of a new file must be one line"),
-    }))
+    let (shown, name) = (Json::from(path), Json::from(name));
+    Err(malformed(format!(
+        "{field} is {shown}, a name with lines: for a new file give only its name, {name}"
+    )))
 }
 
 /// The paths in a JSON list of strings, unless a file has that name.

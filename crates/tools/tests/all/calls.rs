@@ -461,7 +461,7 @@ fn backslashes_are_separators_where_that_names_a_file_or_directory() {
 fn regression_the_name_of_a_new_file_has_no_lines() {
     let project = Project::new(&[("src/a.ts", LINES), ("old:10", LINES)]);
     let apply = |operation: Json| project.call("apply", &json!({"operations": [operation]}));
-    for path in ["src/new2.ts:10-20", "src/new.ts:3", "src/new.ts#L3", "src/new\n.ts"] {
+    for path in ["src/new2.ts:10-20", "src/new.ts:3", "src/new.ts#L3", "src/new.ts(3)"] {
         let added = apply(json!({"op": "add_file", "path": path, "content": "x"}));
         assert!(added.is_error, "{path}: {}", added.text);
         let moved = apply(json!({"op": "move_file", "from": "src/a.ts", "to": path}));
@@ -470,8 +470,10 @@ fn regression_the_name_of_a_new_file_has_no_lines() {
     let refused = apply(json!({"op": "add_file", "path": "src/new.ts:3", "content": "x"}));
     assert!(refused.text.contains("give only its name, \"src/new.ts\""), "{}", refused.text);
     assert_eq!(project.files().len(), 2);
-    let moved = apply(json!({"op": "move_file", "from": "old:10", "to": "copy (2)"}));
-    assert!(!moved.is_error, "{}", moved.text);
+    for (from, to) in [("old:10", "copy (2)"), ("copy (2)", "photo(1)")] {
+        let moved = apply(json!({"op": "move_file", "from": from, "to": to}));
+        assert!(!moved.is_error, "{}", moved.text);
+    }
 }
 
 #[test]
