@@ -9,11 +9,13 @@ mod annotate;
 mod ask;
 
 use std::borrow::Cow;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use hashline_core::Error;
 use hashline_core::host::{JsonFault, from_json, read_start, serves};
 use hashline_guard::{Policy, Verdict, check_among};
+use hashline_tools::{Names, ToolKind};
 use serde_json::{Value, json};
 
 use crate::args::{Agent, Hook};
@@ -67,7 +69,9 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     let policy = served(policy.unwrap_or_else(|| args.guard.policy()), &event);
     let refusal = tool_call(args.agent, &event).and_then(|call| {
         let guarded = || is_guarded.then(|| guarded(&call, &policy)).flatten();
-        denied(args, &policy, &call, &event).or_else(guarded)
+        edit_while_planning(&policy, &call, &event)
+            .or_else(|| denied(args, &policy, &call, &event))
+            .or_else(guarded)
     });
     call.out.json(&match refusal {
         Some(reason) => denial(args.agent, &reason),
@@ -218,19 +222,30 @@ fn is_known_as(agent: Agent, tool: &str, name: &str) -> bool {
     tool.eq_ignore_ascii_case(name) || tool == other
 }
 
+/// Whether the agent only plans, as far as its events say so: those of Claude Code and Qwen Code.
+fn is_planning(event: &Value) -> bool {
+    event.get("permission_mode").is_some_and(|mode| mode == "plan")
+}
+
+/// Why a tool of the server that writes files may not be called while the agent plans. Not every
+/// agent checks this for a tool that the user allowed.
+fn edit_while_planning(policy: &Policy, call: &ToolCall<'_>, event: &Value) -> Option<String> {
+    let (names, tool, edit) = (Names::default(), call.tool, &policy.tools.edit);
+    let prefix = edit.strip_suffix(&names.apply);
+    let is_named =
+        |kind: &ToolKind| prefix.is_some_and(|it| tool.strip_prefix(it) == Some(names.of(*kind)));
+    let writes = tool == edit || ToolKind::ALL.iter().filter(|kind| kind.writes()).any(is_named);
+    (writes && is_planning(event)).then(|| {
+        format!("{tool} edits files, which plan mode does not allow. Finish the plan first.")
+    })
+}
+
 /// Why a tool may not be called that `--deny` names, and what to call instead. A file is left to
 /// the agent's own tool where the tools named instead could not edit it: outside of what they
-/// serve, and while the agent only plans, when the one file it may write is its plan. Then it is the
-/// edit tool that may not be called: not every agent checks this for a tool that the user allowed.
+/// serve, and while the agent only plans, when the one file it may write is its plan.
 fn denied(args: &Hook, policy: &Policy, call: &ToolCall<'_>, event: &Value) -> Option<String> {
     let tool = call.tool;
-    let is_planning = event.get("permission_mode").is_some_and(|mode| mode == "plan");
-    if is_planning && tool == policy.tools.edit {
-        return Some(format!(
-            "{tool} edits files, which plan mode does not allow. Finish the plan first."
-        ));
-    }
-    if is_planning || !args.deny.iter().any(|name| is_known_as(args.agent, tool, name)) {
+    if is_planning(event) || !args.deny.iter().any(|name| is_known_as(args.agent, tool, name)) {
         return None;
     }
     let Policy { tools, roots, cwd, .. } = policy;
@@ -247,12 +262,17 @@ fn denied(args: &Hook, policy: &Policy, call: &ToolCall<'_>, event: &Value) -> O
     Some(format!("{tool} is not allowed here. Use {instead}."))
 }
 
-/// Whether Gemini CLI may mean a file in its directory of plans: while it plans, it takes relative
-/// paths so, and its events do not say that it plans. A new file needs no anchors.
+/// Whether Gemini CLI may mean a file in its directory of plans: while it plans, it takes the name of
+/// a file so, and its events do not say that it plans. A new file needs no anchors.
 fn may_be_plan(agent: Agent, cwd: &str, file: &str) -> bool {
     let path = Path::new(file);
-    let is_name = path.is_relative() && path.extension().is_some_and(|end| end == "md");
-    agent == Agent::Gemini && is_name && !Path::new(cwd).join(path).exists()
+    let is_bare = path.file_name() == Some(path.as_os_str());
+    let is_markdown = path.extension().is_some_and(|end| end == "md");
+    let is_missing = || {
+        let found = Path::new(cwd).join(path).symlink_metadata();
+        found.is_err_and(|cause| cause.kind() == ErrorKind::NotFound)
+    };
+    agent == Agent::Gemini && is_bare && is_markdown && is_missing()
 }
 
 /// Why the guard refuses the command of a call, and what to call instead.

@@ -208,6 +208,28 @@ fn regression_files_that_apply_cannot_edit_are_left_to_the_tools_of_the_agent() 
     assert!(!is_denied("gemini", gemini(&plan)));
 }
 
+/// Gemini CLI may mean its plan by the name of a new file. A path into a directory, and a link to
+/// a file that is missing, passed as well.
+#[test]
+fn regression_only_the_name_of_a_new_file_may_be_a_plan() {
+    let project = Project::new(&[("p/notes.md", "x\n"), ("p/docs/a.txt", "a\n")]);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("missing", project.path("p/link.md")).unwrap();
+    let dir = project.path("p").to_str().unwrap().to_owned();
+    let is_denied = |path: &str| {
+        let event = json!({"hook_event_name": "BeforeTool", "tool_name": "write_file", "cwd": dir,
+            "tool_input": {"file_path": path, "content": ""}});
+        let args = ["hook", "gemini", "--deny", "Edit,Write"];
+        project.run_with(&args, &event.to_string()).stdout != "{}\n"
+    };
+    assert!(!is_denied("plan.md"));
+    let below = format!("{dir}/plan.md");
+    for path in ["notes.md", "docs/plan.md", "./plan.md", "plan.txt", "plan.md/", &below] {
+        assert!(is_denied(path), "{path}");
+    }
+    assert!(cfg!(not(unix)) || is_denied("link.md"));
+}
+
 /// The roots of the variable counted for commands alone.
 #[cfg(unix)]
 #[test]

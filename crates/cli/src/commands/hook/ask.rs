@@ -13,7 +13,7 @@ use hashline_core::{Code, Session};
 use hashline_tools::{CallOptions, ToolKind, ToolResult, Tools, ToolsOptions};
 use serde_json::{Value, json};
 
-use super::{EVENT_LIMIT_BYTES, annotate, served};
+use super::{EVENT_LIMIT_BYTES, annotate, is_planning, served};
 use crate::args::Hook;
 use crate::call::Call;
 use crate::commands::setup::claude_directory;
@@ -66,8 +66,8 @@ fn tried(call: &Call<'_>, args: &Hook, event: &Value) -> Option<ToolResult> {
     let policy = args.guard.policy();
     let is_edit =
         text("hook_event_name")? == "PreToolUse" && text("tool_name")? == policy.tools.edit;
-    // While it plans, the agent or the hook with --deny refuses the call.
-    if !is_edit || text("permission_mode") == Some("plan") {
+    // While it plans, the agent or the hook before tools refuses the call.
+    if !is_edit || is_planning(event) {
         return None;
     }
     let named = args.kept.store().map(|store| store.id);
