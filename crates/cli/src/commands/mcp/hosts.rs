@@ -14,12 +14,12 @@ const MOST: AnswerLimits = AnswerLimits { answer_bytes: 40_000, error_bytes: 8_0
 const LINES: usize = ANSWER_LIMIT_LINES as usize;
 
 /// What a client is asked to accept, by `_meta["anthropic/maxResultSizeChars"]` of a tool: more than
-/// any answer has. In @anthropic-ai/claude-code 2.1.330 it replaces the 50,000 characters below.
+/// any answer has. In @anthropic-ai/claude-code 2.1.332 it replaces the 50,000 characters below.
 pub const MAX_RESULT_CHARS: usize = 2 * ANSWER_LIMIT_BYTES;
 
 /// A client with its own limits.
 struct Host {
-    /// How its name begins.
+    /// Its name, or the words with which its name begins.
     name: &'static str,
     limits: AnswerLimits,
 }
@@ -51,6 +51,27 @@ const HOSTS: [Host; 6] = [
 
 /// The limits for a client.
 pub fn limits(client: Option<&str>) -> AnswerLimits {
-    let is_named = |host: &&Host| client.is_some_and(|client| client.starts_with(host.name));
+    let is_named = |host: &&Host| {
+        let rest = client.and_then(|client| client.strip_prefix(host.name));
+        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
     HOSTS.iter().find(is_named).map_or(MOST, |host| host.limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `pieces` had the limits of pi.
+    #[test]
+    fn regression_a_client_is_known_by_whole_words_of_its_name() {
+        let bytes = |client: &str| limits(Some(client)).answer_bytes;
+        for (client, known) in [("pi", 19_000), ("qwen-cli-mcp-client-hashline", 23_000)] {
+            assert_eq!(bytes(client), known, "{client}");
+        }
+        assert_eq!((bytes("codex"), bytes("codex_vscode")), (7_500, 7_500));
+        for client in ["pieces", "pi2", "piñata", "codexes", "my-pi", ""] {
+            assert_eq!(bytes(client), MOST.answer_bytes, "{client}");
+        }
+    }
 }
