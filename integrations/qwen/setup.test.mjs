@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -21,12 +21,12 @@ const SCRIPT = join(AGENT, 'node_modules/@qwen-code/qwen-code/cli.js')
 /**
  * Runs Qwen Code after `hashline setup qwen`, and returns the text of `greet.js` afterwards.
  * @param {string} mode for approvals
- * @param {(cwd: string) => Step[]} steps
+ * @param {(cwd: string, stateDir: string) => Step[]} steps
  */
 const withAgent = (mode, steps) =>
   withMess({ 'work/greet.js': SOURCE, 'bin/none': '' }, async (dir, stateDir) => {
     const cwd = join(dir, 'work')
-    const server = await startModelServer(steps(cwd))
+    const server = await startModelServer(steps(cwd, stateDir))
     const script = `#!/bin/sh\nexec "${laterNode(AGENT)}" "${SCRIPT}" "$@"\n`
     writeFileSync(join(dir, 'bin/qwen'), script, { mode: 0o755 })
     const env = {
@@ -68,10 +68,13 @@ const edit = ({ results: [shown] }) => {
 }
 
 test('Qwen Code runs the hook and the server of the setup', { skip }, async () => {
-  const after = await withAgent('yolo', (cwd) => [
+  const after = await withAgent('yolo', (cwd, stateDir) => [
     () => call('run_shell_command', { command: 'cat greet.js', is_background: false }),
     ({ results: [refused] }) => {
       assert.match(refused, /use the tool `mcp__hashline__read` instead/)
+      // The variable of Qwen Code reaches the server.
+      const servers = readdirSync(join(stateDir, 'hashline/servers'))
+      assert.ok(servers.some((name) => name.startsWith('conversation-')), servers.join())
       return call('write_file', { file_path: join(cwd, 'greet.js'), content: 'x' })
     },
     ({ results: [refused] }) => {

@@ -33,7 +33,6 @@ use crate::call::Call;
 use crate::exit::{Exit, Failure, say};
 use crate::interrupt;
 use agents::{Allow, Format, MissingPackage, Plan, Target};
-use entry::DIFF_OPTIONS;
 use json::{Document, Removal};
 
 /// How often the edit is tried again if another process has changed a file meanwhile.
@@ -65,38 +64,59 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
 
 /// The configuration that the options ask for.
 fn planned(agent: SetupAgent, args: &Setup, project: Option<&Path>, program: &str) -> Result<Plan> {
-    let name = name_of(agent);
     let plan = agents::plan(agent, project, program)?.ok_or_else(|| {
+        let name = name_of(agent);
         let what = "has no configuration of MCP servers for a project";
         Error::argument(format!("{name} {what}, so no file was changed. Omit --project."))
     })?;
-    let server_args = args.after.arguments();
-    if !plan.has_server && !server_args.is_empty() {
-        return Err(has_no_server(&name));
-    }
-    let plan = plan.with_server_args(server_args);
-    if args.allow && matches!(plan.allow, Allow::Nothing | Allow::Dialog) {
-        return Err(has_no_permission(&name, plan.allow));
-    }
-    if args.extend_hooks && plan.edit_hooks.is_none() {
-        let what = "--extend-hooks is for claude, codex, gemini and qwen, so no file was changed";
-        return Err(Error::argument(what));
-    }
-    let shows = [args.show_diff, args.ask_diff];
-    let diff_options: Vec<_> = DIFF_OPTIONS
-        .into_iter()
-        .zip(shows)
-        .filter_map(|(name, is_on)| is_on.then_some(name))
-        .collect();
-    if let (Some(option), None) = (diff_options.first(), plan.diff_tool) {
-        let what = format!("{option} is for claude, so no file was changed");
-        return Err(Error::argument(what));
-    }
+    check(agent, args, &plan)?;
+    let plan = plan.with_server_args(args.after.arguments());
     // A removal also removes what an earlier run added.
     let plan = if args.allow || args.remove { plan.allowing() } else { plan };
+    let mut diff_options = diff_options(args);
+    if diff_options.is_empty() {
+        diff_options = plan.diff_options(program);
+    }
     let shows_diff = !diff_options.is_empty() || args.remove;
     let plan = if shows_diff { plan.with_diff_hook(program, &diff_options) } else { plan };
     Ok(if args.extend_hooks || args.remove { plan.with_edit_hooks() } else { plan })
+}
+
+/// The options for the hook that shows diffs.
+fn diff_options(args: &Setup) -> Vec<&'static str> {
+    let given = [("--show-diff", args.show_diff), ("--ask-diff", args.ask_diff)];
+    given.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()
+}
+
+/// Refuses options that are not for this agent.
+fn check(agent: SetupAgent, args: &Setup, plan: &Plan) -> Result<()> {
+    if !plan.has_server && !args.after.arguments().is_empty() {
+        return Err(has_no_server(&name_of(agent)));
+    }
+    if args.allow && matches!(plan.allow, Allow::Nothing | Allow::Dialog) {
+        return Err(has_no_permission(&name_of(agent), plan.allow));
+    }
+    if args.extend_hooks && plan.edit_hooks.is_none() {
+        return Err(is_for("--extend-hooks", |plan| plan.edit_hooks.is_some()));
+    }
+    match diff_options(args).first() {
+        Some(option) if plan.diff_hook.is_none() => {
+            Err(is_for(option, |plan| plan.diff_hook.is_some()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The refusal of an option that only some agents have.
+fn is_for(option: &str, has_it: fn(&Plan) -> bool) -> Error {
+    let plan = |agent| agents::plan(agent, None, "").ok().flatten();
+    let agents = SetupAgent::value_variants().iter().copied();
+    let names: Vec<_> = agents
+        .filter(|agent| plan(*agent).is_some_and(|plan| has_it(&plan)))
+        .map(name_of)
+        .collect();
+    let names = names.join(", ");
+    Error::argument(format!("{option} is for {names}, so no file was changed"))
 }
 
 /// Changes the files, and shows the changes.

@@ -390,8 +390,10 @@ fn commands(group: &Value) -> Vec<&str> {
 #[test]
 fn regression_other_hooks_of_the_same_group_are_kept() {
     let own = format!("{} hook claude ", env!("CARGO_BIN_EXE_hashline"));
-    let same = "Bash|Edit|MultiEdit|Write|mcp__hashline__apply";
-    for (matcher, groups) in [(same, 1), ("Bash|Read", 2)] {
+    let fresh = Project::new(&[]);
+    set_up(&fresh, &["claude"]);
+    let same = value(&fresh, SETTINGS)["hooks"]["PreToolUse"][0]["matcher"].clone();
+    for (matcher, groups) in [(same.as_str().unwrap(), 1), ("Bash|Read", 2)] {
         let project = Project::new(&[(SETTINGS, &group(matcher))]);
         set_up(&project, &["claude"]);
         let settings = value(&project, SETTINGS);

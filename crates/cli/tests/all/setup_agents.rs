@@ -289,6 +289,7 @@ fn hooks_of_the_user_on_edits_are_named_and_extended_on_request() {
     assert!(!done.stderr.contains(['\u{1b}', '\u{7}']), "{done:?}");
     let refused = run(&Project::new(&[]), &["setup", "zed", "--extend-hooks"]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("is for claude, codex, gemini, qwen, so no"), "{refused:?}");
 }
 
 /// The commands of the hooks before the edit tool, and of those before Claude Code's own tools.
@@ -331,18 +332,68 @@ fn the_diff_of_an_edit_is_shown_on_request() {
     }
 }
 
-#[test]
-fn regression_a_hook_for_diffs_is_not_overwritten_by_that_for_commands() {
-    let command = "hashline hook claude --ask-diff --edit-tool=mcp__hashline__apply";
+/// The settings with one hook before the edit tool `tool`.
+fn with_hook(tool: &str, command: &str) -> Project {
     let hooks = json!([{"type": "command", "command": command}]);
-    let groups = json!([{"matcher": "mcp__hashline__apply", "hooks": hooks}]);
-    let settings = json!({"hooks": {"PreToolUse": groups}}).to_string();
-    let project = Project::new(&[(SETTINGS, &settings)]);
+    let groups = json!([{"matcher": tool, "hooks": hooks}]);
+    Project::new(&[(SETTINGS, &json!({"hooks": {"PreToolUse": groups}}).to_string())])
+}
+
+/// It was overwritten by the hook for commands, and later kept the path of an old program.
+#[test]
+fn regression_a_hook_for_diffs_is_updated_with_its_options() {
+    for (options, expected) in [
+        ("--ask-diff --edit-tool=mcp__hashline__apply", "--ask-diff"),
+        ("--edit-tool mcp__hashline__apply '--ask-diff' --show-diff", "--show-diff --ask-diff"),
+    ] {
+        let command = format!("'/old tools/hashline' hook claude {options}");
+        let project = with_hook("mcp__hashline__apply", &command);
+        set_up(&project, &["claude"]);
+        let [ours, own] = claude_hooks(&project);
+        let expected = format!("PROGRAM hook claude {expected} --edit-tool=mcp__hashline__apply");
+        assert_eq!((ours, own.len()), (vec![expected], 1));
+        set_up(&project, &["claude", "--remove"]);
+        assert!(!exists(&project.path(SETTINGS)), "{}", project.content(SETTINGS));
+    }
+}
+
+/// An option was found anywhere in the text of a command, and the plug-in's hook was taken over.
+#[test]
+fn regression_a_hook_for_diffs_is_known_by_its_words_and_its_tool() {
+    let deny = "hashline hook claude --deny=Edit --except=x--ask-diff";
+    let project = with_hook("Bash", deny);
     set_up(&project, &["claude"]);
     let [ours, own] = claude_hooks(&project);
-    assert_eq!((ours, own.len()), (vec![command.to_owned()], 1));
+    assert_eq!((ours.len(), own.len()), (0, 1), "{own:?}");
+
+    let tool = "mcp__plugin_hashline_hashline__apply";
+    let command = format!("hashline hook claude --ask-diff --edit-tool={tool}");
+    let project = with_hook(tool, &command);
+    set_up(&project, &["claude"]);
+    let [ours, own] = claude_hooks(&project);
+    assert_eq!((ours.len(), own.len()), (0, 2), "{own:?}");
+    set_up(&project, &["claude", "--show-diff"]);
+    let [ours, own] = claude_hooks(&project);
+    assert_eq!((ours.len(), own.len(), &own[0]), (1, 2, &command));
     set_up(&project, &["claude", "--remove"]);
-    assert!(!exists(&project.path(SETTINGS)), "{}", project.content(SETTINGS));
+    assert_eq!(claude_hooks(&project), [vec![], vec![command]]);
+}
+
+/// Earlier versions let the edit tool of Qwen Code run by `trust`, which still works.
+#[test]
+fn regression_the_permission_of_an_earlier_version_counts() {
+    for (trust, is_named) in [(true, false), (false, true)] {
+        let server = json!({"command": "/old/hashline", "args": ["mcp"], "trust": trust});
+        let settings = json!({"mcpServers": {"hashline": server}}).to_string();
+        let project = Project::new(&[(".qwen/settings.json", &settings)]);
+        let done = set_up(&project, &["qwen"]);
+        assert_eq!(done.stderr.contains("may ask before each edit"), is_named, "{done:?}");
+        let servers = &value(&project, ".qwen/settings.json")["mcpServers"];
+        assert_eq!(servers["hashline"]["command"], env!("CARGO_BIN_EXE_hashline"));
+        assert_eq!(servers["hashline"]["trust"], trust);
+        set_up(&project, &["qwen", "--remove"]);
+        assert!(!exists(&project.path(".qwen/settings.json")));
+    }
 }
 
 #[test]

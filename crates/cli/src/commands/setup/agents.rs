@@ -9,7 +9,7 @@ use hashline_core::{Code, Error, Result};
 use serde_json::{Value, json};
 
 use super::change::EditHooks;
-use super::entry::{Entry, Kind};
+use super::entry::{EDIT_TOOL, Entry, Kind};
 use super::shell::command_line;
 use super::{hosts, toml};
 use crate::args::SetupAgent;
@@ -100,10 +100,12 @@ pub struct Plan {
     pub has_server: bool,
     /// What lets the edit tool run without a question.
     pub allow: Allow,
+    /// What earlier versions set for it, which still does.
+    pub older_allow: Option<Allow>,
     /// The hooks that do not run for the edit tool.
     pub edit_hooks: Option<EditHooks>,
-    /// The name of the edit tool for a hook that shows its diff, where the agent has one.
-    pub diff_tool: Option<&'static str>,
+    /// The hook that shows the diff of an edit, where the agent can.
+    pub diff_hook: Option<DiffHook>,
     /// The target with the permissions and hooks.
     pub settings: usize,
     /// The arguments of the server after `mcp`.
@@ -135,20 +137,21 @@ impl Plan {
         self
     }
 
-    /// The plan with the hook that shows the diff of an edit, by options of `hashline hook claude`.
+    /// The plan with the hook that shows the diff of an edit, by options of `hashline hook`.
     pub fn with_diff_hook(mut self, program: &str, options: &[&str]) -> Plan {
-        if let (Some(tool), Some(target)) = (self.diff_tool, self.targets.get_mut(self.settings)) {
-            let edit_tool = format!("--edit-tool={tool}");
-            let args = [&["hook", "claude"], options, &[&edit_tool]].concat();
-            let command = command_line(program, &args);
-            let value = json!({
-                "matcher": tool,
-                "hooks": [{"type": "command", "command": command, "timeout": 10}],
-            });
-            let kind = Kind::DiffHook { agent: "claude" };
-            target.entries.push(Entry { keys: &["hooks", "PreToolUse"], value, kind });
+        let entry = self.diff_hook.as_ref().map(|hook| hook.entry(program, options));
+        if let Some(target) = self.targets.get_mut(self.settings) {
+            target.entries.extend(entry);
         }
         self
+    }
+
+    /// The options of such a hook in the settings.
+    pub fn diff_options(&self, program: &str) -> Vec<&'static str> {
+        let found = self.diff_hook.as_ref().zip(self.targets.get(self.settings));
+        found.map_or_else(Vec::new, |(hook, target)| {
+            hook.entry(program, &[]).diff_options(&target.document())
+        })
     }
 
     /// The plan that extends the matchers of the user's hooks, or restores them.
@@ -158,6 +161,26 @@ impl Plan {
             target.edit_hooks = hooks;
         }
         self
+    }
+}
+
+/// A hook that shows the diff of an edit.
+pub struct DiffHook {
+    agent: &'static str,
+    /// The edit tool.
+    tool: &'static str,
+}
+
+impl DiffHook {
+    fn entry(&self, program: &str, options: &[&str]) -> Entry {
+        let edit_tool = format!("{EDIT_TOOL}={}", self.tool);
+        let args = [&["hook", self.agent], options, &[&edit_tool]].concat();
+        let value = json!({
+            "matcher": self.tool,
+            "hooks": [{"type": "command", "command": command_line(program, &args), "timeout": 10}],
+        });
+        let kind = Kind::Hook { agent: self.agent, shows_diff: true };
+        Entry { keys: &["hooks", "PreToolUse"], value, kind }
     }
 }
 
@@ -172,23 +195,43 @@ pub struct MissingPackage {
     pub path: String,
 }
 
-/// The names of the tools in agents that prefix them.
-const PREFIXED_EDIT_TOOL: &str = "mcp__hashline__apply";
+/// The names that an agent gives to the tools of the server.
+struct ToolNames {
+    /// Those that change nothing.
+    reads: [&'static str; 2],
+    edit: &'static str,
+    /// All that write files, also those that a server offers on request, for a matcher.
+    writing: &'static str,
+    /// The options of a hook.
+    options: [&'static str; 3],
+}
 
-const PREFIXED_TOOL_NAMES: [&str; 3] = [
-    "--read-tool=mcp__hashline__read",
-    "--search-tool=mcp__hashline__search",
-    "--edit-tool=mcp__hashline__apply",
-];
+macro_rules! tool_names {
+    ($prefix:literal) => {
+        ToolNames {
+            reads: [concat!($prefix, "read"), concat!($prefix, "search")],
+            edit: concat!($prefix, "apply"),
+            writing: concat!($prefix, "apply|", $prefix, "apply_json|", $prefix, "undo_edit"),
+            options: [
+                concat!("--read-tool=", $prefix, "read"),
+                concat!("--search-tool=", $prefix, "search"),
+                concat!("--edit-tool=", $prefix, "apply"),
+            ],
+        }
+    };
+}
 
-const TOOL_NAMES: [&str; 3] = ["--read-tool=read", "--search-tool=search", "--edit-tool=apply"];
+/// In messages to a model that sees no prefix.
+const PLAIN: ToolNames = tool_names!("");
+const PREFIXED: ToolNames = tool_names!("mcp__hashline__");
+const GEMINI: ToolNames = tool_names!("mcp_hashline_");
 
 /// Where Claude Code and Qwen Code keep the tools that run without a question.
 const ALLOWED: &[&str] = &["permissions", "allow"];
 
 /// The permissions of the tools that change nothing.
 fn allowed_reads() -> [Entry; 2] {
-    ["mcp__hashline__read", "mcp__hashline__search"].map(|tool| text(ALLOWED, tool))
+    PREFIXED.reads.map(|tool| text(ALLOWED, tool))
 }
 
 /// The configuration of an agent for the user, or for a project; none if it has none for projects.
@@ -249,12 +292,10 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
         (None, Some(directory)) => directory.join(".claude.json"),
         (None, None) => home()?.join(".claude.json"),
     };
-    let args =
-        [&["hook", "claude", "--deny=Edit,MultiEdit,Write"], &PREFIXED_TOOL_NAMES[..]].concat();
-    // The trial has no server.
-    let command = command_line(program, &[&args[..], &["--if-served"]].concat());
+    let args = hook_args("claude", "--deny=Edit,MultiEdit,Write", PREFIXED);
+    let command = if_served(program, &args);
     let entry = json!({
-        "matcher": format!("Bash|Edit|MultiEdit|Write|{PREFIXED_EDIT_TOOL}"),
+        "matcher": format!("Bash|Edit|MultiEdit|Write|{}", PREFIXED.writing),
         "hooks": [{"type": "command", "command": command, "timeout": 10}],
     });
     let command = command_line(program, &["hook", "claude", "--annotate"]);
@@ -272,11 +313,11 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
         targets: vec![servers(servers_path, program), json_file(settings, entries)],
         hook: Some((args, tool_call("PreToolUse", "Bash"))),
         has_server: true,
-        allow: Allow::Elements(ALLOWED, &[PREFIXED_EDIT_TOOL]),
-        diff_tool: Some(PREFIXED_EDIT_TOOL),
+        allow: Allow::Elements(ALLOWED, &[PREFIXED.edit]),
+        diff_hook: Some(DiffHook { agent: "claude", tool: PREFIXED.edit }),
         edit_hooks: Some(EditHooks {
             tools: &["Edit", "MultiEdit", "Write"],
-            ours: PREFIXED_EDIT_TOOL,
+            ours: PREFIXED.edit,
             project_files: &[".claude/settings.json", ".claude/settings.local.json"],
         }),
         settings: 1,
@@ -287,7 +328,7 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
 }
 
 fn codex(project: Option<&Path>, program: &str) -> Result<Plan> {
-    let args = hook_args("codex", "--deny=Edit,Write");
+    let args = hook_args("codex", "--deny=Edit,Write", PLAIN);
     let entry = json!({
         "matcher": "^(Bash|apply_patch)$",
         "hooks": [{"type": "command", "command": command_line(program, &args), "timeout": 10}],
@@ -304,7 +345,7 @@ fn codex(project: Option<&Path>, program: &str) -> Result<Plan> {
         allow: Allow::Value(&["mcp_servers", SERVER, "default_tools_approval_mode"], "approve"),
         edit_hooks: Some(EditHooks {
             tools: &["apply_patch", "Edit", "Write"],
-            ours: "mcp__hashline__apply",
+            ours: PREFIXED.edit,
             project_files: &[".codex/config.toml"],
         }),
         ..Plan::default()
@@ -312,7 +353,7 @@ fn codex(project: Option<&Path>, program: &str) -> Result<Plan> {
 }
 
 fn cursor(project: Option<&Path>, program: &str) -> Result<Plan> {
-    let args = hook_args("cursor", "--deny=Write");
+    let args = hook_args("cursor", "--deny=Write", PLAIN);
     let command = command_line(program, &args);
     let shell = json!({"command": command, "failClosed": true});
     let write = json!({"command": command, "matcher": "Write", "failClosed": true});
@@ -336,14 +377,7 @@ fn cursor(project: Option<&Path>, program: &str) -> Result<Plan> {
 }
 
 fn gemini(project: Option<&Path>, program: &str) -> Result<Plan> {
-    let args = vec![
-        "hook",
-        "gemini",
-        "--deny=Edit,Write",
-        "--read-tool=mcp_hashline_read",
-        "--search-tool=mcp_hashline_search",
-        "--edit-tool=mcp_hashline_apply",
-    ];
+    let args = hook_args("gemini", "--deny=Edit,Write", GEMINI);
     let entry = json!({
         "matcher": "run_shell_command|replace|write_file",
         "hooks": [{"type": "command", "command": command_line(program, &args)}],
@@ -358,7 +392,7 @@ fn gemini(project: Option<&Path>, program: &str) -> Result<Plan> {
         allow: Allow::Truth(&["mcpServers", SERVER, "trust"]),
         edit_hooks: Some(EditHooks {
             tools: &["replace", "write_file"],
-            ours: "mcp_hashline_apply",
+            ours: GEMINI.edit,
             project_files: &[".gemini/settings.json"],
         }),
         ..Plan::default()
@@ -372,10 +406,10 @@ pub fn gemini_directory(project: Option<&Path>) -> Result<PathBuf> {
 
 /// Qwen Code was made from Gemini CLI, and its hooks and permissions after those of Claude Code.
 fn qwen(project: Option<&Path>, program: &str) -> Result<Plan> {
-    let args = [&["hook", "qwen", "--deny=Edit,Write"], &PREFIXED_TOOL_NAMES[..]].concat();
+    let args = hook_args("qwen", "--deny=Edit,Write", PREFIXED);
     let entry = json!({
-        "matcher": format!("^(run_shell_command|edit|write_file|{PREFIXED_EDIT_TOOL})$"),
-        "hooks": [{"type": "command", "command": command_line(program, &args)}],
+        "matcher": format!("^(run_shell_command|edit|write_file|{})$", PREFIXED.writing),
+        "hooks": [{"type": "command", "command": if_served(program, &args)}],
     });
     let mut server = server(program);
     // Otherwise the model has to search for the tools that the hook names.
@@ -383,18 +417,21 @@ fn qwen(project: Option<&Path>, program: &str) -> Result<Plan> {
     let mut entries =
         vec![key(&["mcpServers", SERVER], server), hook(&["hooks", "PreToolUse"], entry, "qwen")];
     entries.extend(allowed_reads());
-    Ok(Plan {
+    let plan = Plan {
         targets: vec![json_file(qwen_directory(project)?.join("settings.json"), entries)],
         hook: Some((args, tool_call("PreToolUse", "run_shell_command"))),
         has_server: true,
-        allow: Allow::Elements(ALLOWED, &[PREFIXED_EDIT_TOOL]),
+        allow: Allow::Elements(ALLOWED, &[PREFIXED.edit]),
         edit_hooks: Some(EditHooks {
             tools: &["edit", "write_file"],
-            ours: PREFIXED_EDIT_TOOL,
+            ours: PREFIXED.edit,
             project_files: &[".qwen/settings.json"],
         }),
+        older_allow: Some(Allow::Truth(&["mcpServers", SERVER, "trust"])),
         ..Plan::default()
-    })
+    };
+    // Without it, --if-served finds the server by its process alone, which Windows does not show.
+    Ok(plan.with_server_args(vec!["--session-variable=QWEN_CODE_SESSION_ID".to_owned()]))
 }
 
 /// Where Qwen Code keeps the settings of the user, or of a project.
@@ -466,9 +503,15 @@ fn pi_directory(project: Option<&Path>, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// The arguments of the hook for an agent whose tools have no prefix.
-fn hook_args(agent: &'static str, deny: &'static str) -> Vec<&'static str> {
-    [vec!["hook", agent, deny], TOOL_NAMES.to_vec()].concat()
+/// The arguments of the hook for an agent.
+fn hook_args(agent: &'static str, deny: &'static str, tools: ToolNames) -> Vec<&'static str> {
+    [&["hook", agent, deny], &tools.options[..]].concat()
+}
+
+/// The command of a hook that waits for the server, for agents that begin to work before it has
+/// started. The trial has no server.
+fn if_served(program: &str, args: &[&str]) -> String {
+    command_line(program, &[args, &["--if-served"]].concat())
 }
 
 /// The command that tests a hook.
@@ -496,7 +539,7 @@ pub fn key(keys: &'static [&'static str], value: Value) -> Entry {
 }
 
 fn hook(keys: &'static [&'static str], value: Value, agent: &'static str) -> Entry {
-    Entry { keys, value, kind: Kind::Hook { agent } }
+    Entry { keys, value, kind: Kind::Hook { agent, shows_diff: false } }
 }
 
 fn json_file(path: PathBuf, entries: Vec<Entry>) -> Target {
@@ -566,4 +609,25 @@ fn modules(program: &str) -> Option<&Path> {
 fn package(program: &str, name: &str) -> Option<String> {
     let package = modules(program)?.join(name);
     package.join("package.json").is_file().then(|| package.to_str().map(str::to_owned))?
+}
+
+#[cfg(test)]
+mod tests {
+    use hashline_tools::{Names, ToolKind};
+
+    use super::*;
+
+    #[test]
+    fn the_names_of_the_tools_are_those_of_the_server() {
+        let names = Names::default();
+        let of = |kind| names.of(kind);
+        assert_eq!(PLAIN.reads, [ToolKind::Read, ToolKind::Search].map(of));
+        assert_eq!(PLAIN.edit, of(ToolKind::Apply));
+        let writing: Vec<_> =
+            ToolKind::ALL.into_iter().filter(|kind| kind.writes()).map(of).collect();
+        assert_eq!(PLAIN.writing, writing.join("|"));
+        let prefixed: Vec<_> =
+            PLAIN.writing.split('|').map(|it| format!("mcp__hashline__{it}")).collect();
+        assert_eq!(PREFIXED.writing, prefixed.join("|"));
+    }
 }

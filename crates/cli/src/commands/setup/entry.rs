@@ -19,10 +19,9 @@ pub enum Kind {
     Text,
     /// An array element that names the package of a plug-in, of any version and at any place.
     Package(&'static str),
-    /// An array element with the hook for an agent, alone or in a group.
-    Hook { agent: &'static str },
-    /// The same with the hook that shows diffs, which may be in the same array.
-    DiffHook { agent: &'static str },
+    /// An array element with the hook for an agent, alone or in a group. The hook that shows diffs
+    /// is another one, which may be in the same array.
+    Hook { agent: &'static str, shows_diff: bool },
     /// A value that the file needs, and that is not changed if it exists.
     Needed,
 }
@@ -43,10 +42,7 @@ pub const COMMAND: &str = "command";
 impl Entry {
     /// Whether the entry is an element of the array that its keys lead to.
     pub fn is_element(&self) -> bool {
-        matches!(
-            self.kind,
-            Kind::Text | Kind::Package(_) | Kind::Hook { .. } | Kind::DiffHook { .. }
-        )
+        matches!(self.kind, Kind::Text | Kind::Package(_) | Kind::Hook { .. })
     }
 
     /// How much of an element `setup` owns, including older forms.
@@ -54,11 +50,10 @@ impl Entry {
         let is_ours = match self.kind {
             Kind::Key | Kind::Needed | Kind::Text => *element == self.value,
             Kind::Package(name) => package_text(element).is_some_and(|text| names(text, name)),
-            Kind::Hook { agent } | Kind::DiffHook { agent } => {
-                let group = element.get(HOOKS).and_then(Value::as_array);
-                let hooks = group.map_or(std::slice::from_ref(element), Vec::as_slice);
-                let own: Vec<_> =
-                    (0..hooks.len()).filter(|at| self.is_hook(&hooks[*at], agent)).collect();
+            Kind::Hook { agent, shows_diff } => {
+                let hooks = hooks(element);
+                let is_own = |hook: &Value| self.is_hook(hook, agent, shows_diff);
+                let own: Vec<_> = (0..hooks.len()).filter(|at| is_own(&hooks[*at])).collect();
                 if !own.is_empty() && own.len() < hooks.len() {
                     return Share::Hooks(own);
                 }
@@ -92,16 +87,54 @@ impl Entry {
         self.value.get(HOOKS).map_or(&self.value, |hooks| &hooks[0])
     }
 
+    /// The options that show diffs in the hooks of a document that are the one of this entry.
+    pub fn diff_options(&self, document: &Value) -> Vec<&'static str> {
+        let Kind::Hook { agent, shows_diff } = self.kind else { return Vec::new() };
+        let elements = self.keys.iter().fold(document, |value, key| &value[*key]).as_array();
+        let found = elements.into_iter().flatten().flat_map(hooks);
+        let words: Vec<_> = found
+            .filter(|hook| self.is_hook(hook, agent, shows_diff))
+            .flat_map(|hook| words(command(hook).unwrap_or_default()))
+            .collect();
+        DIFF_OPTIONS.into_iter().filter(|option| words.iter().any(|word| word == option)).collect()
+    }
+
     /// Whether a hook runs `hashline hook AGENT` from any directory, or the command of this entry.
-    fn is_hook(&self, hook: &Value, agent: &str) -> bool {
-        let command = |hook: &Value| Some(hook.get(COMMAND)?.as_str()?.to_owned());
-        let shows_diff = matches!(self.kind, Kind::DiffHook { .. });
+    /// A hook that shows diffs is that of one edit tool: the plug-in's has another name.
+    fn is_hook(&self, hook: &Value, agent: &str, shows_diff: bool) -> bool {
+        let own = command(self.hook()).unwrap_or_default();
         command(hook).is_some_and(|line| {
-            Some(&line) == command(self.hook()).as_ref()
-                || (runs_hook(&line, agent)
-                    && DIFF_OPTIONS.iter().any(|option| line.contains(option)) == shows_diff)
+            let words = words(line);
+            let has_diff = words.iter().any(|word| DIFF_OPTIONS.contains(&word.as_str()));
+            let is_same_tool = || edit_tool(&words) == edit_tool(&self::words(own));
+            line == own
+                || (runs_hook(line, agent)
+                    && has_diff == shows_diff
+                    && (!shows_diff || is_same_tool()))
         })
     }
+}
+
+/// The hooks of a group, or the hook that is alone.
+fn hooks(element: &Value) -> &[Value] {
+    let group = element.get(HOOKS).and_then(Value::as_array);
+    group.map_or(std::slice::from_ref(element), Vec::as_slice)
+}
+
+fn command(hook: &Value) -> Option<&str> {
+    hook.get(COMMAND)?.as_str()
+}
+
+/// The words of a command line; none if a quote has no end.
+fn words(line: &str) -> Vec<String> {
+    shlex::split(line).unwrap_or_default()
+}
+
+/// The edit tool that the words of a hook name.
+fn edit_tool(words: &[String]) -> Option<&str> {
+    let at = words.iter().position(|word| word.starts_with(EDIT_TOOL))?;
+    let value = words[at][EDIT_TOOL.len()..].strip_prefix('=');
+    value.or_else(|| words.get(at + 1).map(String::as_str))
 }
 
 /// A value with the fields of another one set. Lists of the same length are merged element by
@@ -123,6 +156,9 @@ pub fn overlay(old: &Value, new: &Value) -> Value {
         _ => new.clone(),
     }
 }
+
+/// The option of `hashline hook` that names the edit tool.
+pub const EDIT_TOOL: &str = "--edit-tool";
 
 /// The options of `hashline hook` that show the diff of an edit.
 pub const DIFF_OPTIONS: [&str; 2] = ["--show-diff", "--ask-diff"];

@@ -88,8 +88,11 @@ fn permission(plan: &Plan) -> Option<String> {
         Allow::Truth(keys) => (keys, "true".to_owned()),
     };
     let file = plan.targets.get(plan.settings)?;
-    if change::put(&file.document(), &plan.allow.entries()).is_ok_and(|missing| missing.is_empty())
-    {
+    let document = file.document();
+    let is_set = |allow: Allow| {
+        change::put(&document, &allow.entries()).is_ok_and(|missing| missing.is_empty())
+    };
+    if is_set(plan.allow) || plan.older_allow.is_some_and(is_set) {
         return None;
     }
     Some(format!(
