@@ -5,6 +5,8 @@ use clap::{
     Arg, ArgAction, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand,
     ValueEnum, ValueHint, value_parser,
 };
+mod ripgrep;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -340,8 +342,11 @@ struct Matching {
     #[arg(long, short = 's', requires = SEARCH)]
     case_sensitive: bool,
     /// Ignore case (the default)
-    #[arg(long, short = 'i', requires = SEARCH, overrides_with = "case_sensitive")]
+    #[arg(long, short = 'i', requires = SEARCH, overrides_with_all = ["case_sensitive", "smart_case"])]
     ignore_case: bool,
+    /// Ignore case, unless the text has an upper-case letter
+    #[arg(long, short = 'S', requires = SEARCH, overrides_with = "case_sensitive")]
+    smart_case: bool,
     /// Match whole words only
     #[arg(long = "word", short = 'w', alias = "word-regexp", requires = SEARCH)]
     whole_word: bool,
@@ -370,7 +375,8 @@ impl Matching {
         Ok(Query {
             search: search.to_owned(),
             regex: self.regex > 0,
-            case_sensitive: self.case_sensitive,
+            case_sensitive: self.case_sensitive
+                || (self.smart_case && ripgrep::has_uppercase(search, self.regex > 0)),
             whole_word: self.whole_word,
         })
     }
@@ -406,7 +412,7 @@ pub struct Search {
     #[arg(long, value_name = "N", default_value_t = SEARCH_MATCHES)]
     max_matches: u64,
     /// The most matches to show per file
-    #[arg(long, value_name = "N")]
+    #[arg(long, short, alias = "max-count", value_name = "N")]
     max_matches_per_file: Option<u64>,
     /// The most bytes to show
     #[arg(long, value_name = "N")]
@@ -438,6 +444,12 @@ pub struct Search {
     /// Search hidden files and directories too
     #[arg(long)]
     hidden: bool,
+    /// Do not apply any file of ignored paths
+    #[arg(long)]
+    no_ignore: bool,
+    /// -u is --no-ignore, and -uu is also --hidden
+    #[arg(long, short, action = ArgAction::Count)]
+    unrestricted: u8,
     /// Do not apply .gitignore, .git/info/exclude and the user's git ignore file
     #[arg(long)]
     no_gitignore: bool,
@@ -453,6 +465,8 @@ pub struct Search {
     /// How many levels of directories to search; 1 is the files in the directory itself
     #[arg(long, value_name = "N")]
     max_depth: Option<usize>,
+    #[command(flatten)]
+    unsupported: ripgrep::Unsupported,
     #[command(flatten)]
     pub kept: Kept,
 }
@@ -489,6 +503,8 @@ impl Search {
 
     /// The search query.
     pub fn query(&self) -> Result<SearchQuery> {
+        self.unsupported.check(self.unrestricted)?;
+        let ignores = !self.no_ignore && self.unrestricted == 0;
         let is_list = self.output() != SearchOutput::Lines;
         // Without a pattern, all arguments are paths.
         let first = self.pattern.as_ref().filter(|_| self.files);
@@ -506,10 +522,10 @@ impl Search {
             max_bytes: self.max_bytes,
             max_line_chars: self.max_line_chars,
             enclosing: self.enclosing,
-            hidden: self.hidden,
-            gitignore: !self.no_gitignore,
-            ignore_files: !self.no_ignore_files,
-            parent_ignore_files: !self.no_parent_ignore_files,
+            hidden: self.hidden || self.unrestricted > 1,
+            gitignore: ignores && !self.no_gitignore,
+            ignore_files: ignores && !self.no_ignore_files,
+            parent_ignore_files: ignores && !self.no_parent_ignore_files,
             follow_links: self.follow_links,
             max_depth: self.max_depth,
             symbol: self.symbol.then(|| pattern.to_owned()),

@@ -72,16 +72,47 @@ fn options_of_ripgrep_are_accepted() {
     assert_eq!(found(&["-t", "py", "two"]), 2);
     assert_eq!(found(&["-t", "py", "-t", "rust", "two"]), 5);
     assert_eq!(found(&["-t", "py", "-g", "!*.pyi", "two"]), 1);
+    assert_eq!(["two", "Two", r"Two\S"].map(|text| found(&["-S", "-e", text])), [5, 1, 1]);
+    assert_eq!((found(&["-S", "-i", "Two"]), found(&["-s", "-S", "two"])), (5, 5));
+    assert_eq!((found(&["-m", "1", "two"]), found(&["--max-count=2", "two"])), (3, 4));
+    assert_eq!(found(&["-e", "^(?!.*wo)", "src", "b.py"]), 0);
+    assert_eq!(found(&["-e", "^(?!.*one)", "src"]), 2);
     for (args, message) in [
         (&["-t", "py", "-g", "src/**", "two"][..], "use one glob"),
         (&["-t", "nothing", "two"], "unknown type: use --glob"),
         (&["-e", "one", "-e", "two"], "-e 'first|second'"),
         (&["-w", "-e", "one)(two"], "invalid pattern at character 4"),
+        (&["-o", "two"], "--max-line-chars N"),
+        (&["-vn", "two"], "-e '^(?!.*PATTERN)'"),
+        (&["-U", "-e", r"two\ntwo"], "-A N"),
+        (&["-uuu", "two"], "Use -uu"),
     ] {
         let refused = search(args);
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{args:?}");
         assert!(refused.stderr.contains(message), "{}", refused.stderr);
     }
+}
+
+#[test]
+fn ignored_and_hidden_files_are_searched_with_the_options_of_ripgrep() {
+    let project = Project::new(&[
+        ("a", "two\n"),
+        (".ignore", "b\nin/c\n"),
+        ("b", "two\n"),
+        ("in/c", "two\n"),
+        (".hidden", "two\n"),
+    ]);
+    let found = |args: &[&str]| {
+        let listed = project.run(&[&["search", "-l", "two"], args].concat());
+        listed.stdout.lines().collect::<Vec<_>>().join(" ").replace('\\', "/")
+    };
+    assert_eq!(found(&[]), "a");
+    assert_eq!(found(&["--hidden"]), ".hidden a");
+    for no_ignore in ["--no-ignore", "-u", "--unrestricted"] {
+        assert_eq!(found(&[no_ignore]), "a b in/c", "{no_ignore}");
+    }
+    assert_eq!(found(&["-uu"]), ".hidden a b in/c");
+    assert_eq!(found(&["--no-ignore", "--hidden"]), ".hidden a b in/c");
 }
 
 #[test]
