@@ -74,7 +74,10 @@ test('Qwen Code runs the hook and the server of the setup', { skip }, async () =
       assert.match(refused, /use the tool `mcp__hashline__read` instead/)
       // The variable of Qwen Code reaches the server.
       const servers = readdirSync(join(stateDir, 'hashline/servers'))
-      assert.ok(servers.some((name) => name.startsWith('conversation-')), servers.join())
+      assert.ok(
+        servers.some((name) => name.startsWith('conversation-')),
+        servers.join(),
+      )
       return call('write_file', { file_path: join(cwd, 'greet.js'), content: 'x' })
     },
     ({ results: [refused] }) => {
