@@ -33,6 +33,7 @@ use crate::call::Call;
 use crate::exit::{Exit, Failure, say};
 use crate::interrupt;
 use agents::{Allow, Format, MissingPackage, Plan, Target};
+use entry::{ASK_DIFF, SHOW_DIFF};
 use json::{Document, Removal};
 
 /// How often the edit is tried again if another process has changed a file meanwhile.
@@ -84,7 +85,7 @@ fn planned(agent: SetupAgent, args: &Setup, project: Option<&Path>, program: &st
 
 /// The options for the hook that shows diffs.
 fn diff_options(args: &Setup) -> Vec<&'static str> {
-    let given = [("--show-diff", args.show_diff), ("--ask-diff", args.ask_diff)];
+    let given = [(SHOW_DIFF, args.show_diff), (ASK_DIFF, args.ask_diff)];
     given.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()
 }
 

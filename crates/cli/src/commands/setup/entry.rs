@@ -161,7 +161,9 @@ pub fn overlay(old: &Value, new: &Value) -> Value {
 pub const EDIT_TOOL: &str = "--edit-tool";
 
 /// The options of `hashline hook` that show the diff of an edit.
-pub const DIFF_OPTIONS: [&str; 2] = ["--show-diff", "--ask-diff"];
+pub const SHOW_DIFF: &str = "--show-diff";
+pub const ASK_DIFF: &str = "--ask-diff";
+const DIFF_OPTIONS: [&str; 2] = [SHOW_DIFF, ASK_DIFF];
 
 /// Whether a command runs `hashline hook` for any agent.
 pub fn is_own_command(command: &str) -> bool {
