@@ -65,7 +65,7 @@ fn a_document_is_shown_unchanged_with_anchors_above_its_lines() {
 
     fs::write(dir.path().join("twice.json"), "{\"a\":1,\"a\":2}").unwrap();
     let text = read(dir.path(), request("twice.json")).unwrap();
-    assert_eq!(text.matches("more than once").count(), 2, "{text}");
+    assert_eq!(text.matches("is duplicated").count(), 2, "{text}");
 }
 
 #[test]
