@@ -25,7 +25,7 @@ impl SymbolName {
     /// Reads a name; `None` if it has no part, as `""` and `"."`.
     pub fn parse(text: &str) -> Option<SymbolName> {
         let text = text.trim().trim_end_matches("()");
-        let parts = parts(text);
+        let parts = parts_of_receiver(text).unwrap_or_else(|| parts(text));
         (!parts.is_empty()).then(|| SymbolName { text: text.to_owned(), parts })
     }
 
@@ -36,7 +36,13 @@ impl SymbolName {
 
     /// The last part, which the text of a definition contains.
     pub fn last(&self) -> &str {
-        self.parts.last().map_or("", String::as_str)
+        let last = self.parts.last().map_or("", String::as_str);
+        method(last).map_or(last, |(_, name)| name)
+    }
+
+    /// Whether its last two parts are equal: `Box::Box`.
+    fn is_of_constructor(&self) -> bool {
+        ends_with_equal(&self.parts)
     }
 
     /// Whether it names a definition within others: it has the same last part, and its other parts
@@ -45,17 +51,23 @@ impl SymbolName {
         let is_quoted = || definition.name.contains(['"', '\'']);
         if definition.name == self.text
             || (is_quoted() && parts_of(definition).join(".") == self.parts.join("."))
+            // The titles of sections can have dots.
+            || (self.text.ends_with(&definition.name) && joined(around, definition) == self.text)
         {
             return true;
         }
         let Some((last, before)) = self.parts.split_last() else { return false };
         let mut path = parts_of(definition);
-        if path.pop().as_ref() != Some(last) {
-            return false;
-        }
+        let name = path.pop().unwrap_or_default();
+        let outer = match method(last) {
+            _ if name == *last => None,
+            Some((outer, method)) if name == method => Some(outer),
+            _ => return false,
+        };
         let around = around.iter().flat_map(|outer| parts_of(outer));
         let mut path = around.chain(path);
-        before.iter().all(|part| path.any(|of_path| of_path == *part))
+        let mut before = before.iter().map(String::as_str).chain(outer);
+        before.all(|part| path.any(|of_path| of_path == part))
     }
 }
 
@@ -95,8 +107,11 @@ impl Source {
             let depth = around.len().min(definition.depth as usize);
             let inner = &around[depth.saturating_sub(PATH_LIMIT)..depth];
             if name.matches(inner, definition) {
-                let symbol = self.symbol(definition, joined(inner, definition), meter);
-                found.push(Found { symbol, rank: (definition.is_test, definition.is_minor) });
+                let mut symbol = self.symbol(definition, joined(inner, definition), meter);
+                symbol.is_secondary |= is_constructor(definition) && !name.is_of_constructor();
+                let rank = (definition.is_test, definition.is_minor);
+                let is_section = !self.headings.is_empty();
+                found.push(Found { symbol, rank, is_section });
             }
             if !definition.is_alias {
                 around.truncate(depth);
@@ -125,6 +140,8 @@ struct Found {
     symbol: Symbol,
     /// Whether it is a test, and whether it is minor.
     rank: (bool, bool),
+    /// Whether it is a section, which the next one does not continue.
+    is_section: bool,
 }
 
 /// The definitions in the items of a text that may have one; `None` if it cannot be divided, or an
@@ -162,10 +179,12 @@ fn best(mut found: Vec<Found>) -> Vec<Symbol> {
     let best = found.iter().map(rank).min();
     found.retain(|one| Some(rank(one)) == best);
     let mut symbols: Vec<Symbol> = Vec::new();
-    for Found { symbol, .. } in found {
+    for Found { symbol, is_section, .. } in found {
         match symbols.last_mut() {
             // Overloads, and the constructor of a class with the same name.
-            Some(above) if above.is_continued_by(&symbol) => {
+            Some(above)
+                if symbol.first <= above.last || !is_section && above.is_continued_by(&symbol) =>
+            {
                 above.last = above.last.max(symbol.last);
             }
             _ => symbols.push(symbol),
@@ -176,7 +195,7 @@ fn best(mut found: Vec<Found>) -> Vec<Symbol> {
 
 impl Symbol {
     fn is_continued_by(&self, next: &Symbol) -> bool {
-        next.first <= self.last || (next.path == self.path && next.first == self.last + 1)
+        next.path == self.path && next.first == self.last + 1
     }
 }
 
@@ -184,17 +203,49 @@ fn joined(path: &[&Definition], definition: &Definition) -> String {
     let names = path.iter().copied().chain([definition]).flat_map(|one| {
         let mut names = parts(&one.name);
         // `impl From<T> for Pool` is `Pool`.
-        if let Some(receiver) = receiver(&one.qualifier).filter(|_| !one.is_secondary) {
-            names.insert(0, receiver);
+        if !one.is_secondary {
+            names.splice(0..0, receiver(&one.qualifier));
         }
         names
     });
     names.collect::<Vec<_>>().join(".")
 }
 
-/// The type in `(s *Stack[T])`.
-fn receiver(qualifier: &str) -> Option<String> {
-    words(qualifier.split('[').next()?).pop()
+/// The type in `(s *Stack[T])`, the table in Lua's `app.stack:`.
+fn receiver(qualifier: &str) -> Vec<String> {
+    match qualifier.strip_suffix(':') {
+        Some(table) => words(table),
+        None => {
+            qualifier.split('[').next().and_then(|kind| words(kind).pop()).into_iter().collect()
+        }
+    }
+}
+
+/// The parts of a method as Go prints and declares it: `(*Stack).Push`, `(s *Stack) Push`,
+/// `*Stack.Push`.
+fn parts_of_receiver(text: &str) -> Option<Vec<String>> {
+    if let Some(name) = text.strip_prefix('*') {
+        return Some(parts(name));
+    }
+    let (qualifier, name) = text.strip_prefix('(')?.split_once(')')?;
+    let mut all = receiver(qualifier);
+    all.extend(parts(name.trim_start_matches(['.', ' '])));
+    (all.len() > 1).then_some(all)
+}
+
+/// The table and the name in `table:method`.
+fn method(part: &str) -> Option<(&str, &str)> {
+    let is_word = |text: &str| !words(text).is_empty() && !text.contains(char::is_whitespace);
+    part.rsplit_once(':').filter(|(table, name)| is_word(table) && is_word(name))
+}
+
+/// Whether a definition is the body of a constructor outside of its class: `Box::Box() {}`.
+fn is_constructor(definition: &Definition) -> bool {
+    definition.name.contains("::") && ends_with_equal(&parts(&definition.name))
+}
+
+fn ends_with_equal(parts: &[String]) -> bool {
+    matches!(parts, [.., class, name] if class == name)
 }
 
 fn words(text: &str) -> Vec<String> {

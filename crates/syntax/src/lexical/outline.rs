@@ -73,8 +73,9 @@ impl Lexical {
                 let words = self.lexicon.containers;
                 containers[body] = words.iter().any(|one| one.as_bytes() == word);
             }
+            let (qualifier, name) = view.divided(name);
             definitions.push(Definition {
-                qualifier: String::new(),
+                qualifier,
                 name,
                 is_secondary: false,
                 is_minor: false,
@@ -263,13 +264,31 @@ impl View<'_> {
         while let Some(before) = first.checked_sub(1) {
             let is_joined = self.token(before).end() == self.token(first).start();
             let is_part = matches!(self.text(before), b":" | b"~")
-                || self.kind(before) == Kind::Word && self.is(first, ":");
-            if !is_joined || !is_part {
-                break;
-            }
-            first = before;
+                || self.kind(before) == Kind::Word && matches!(self.text(first), b":" | b"<");
+            let parameters = || self.start_of_parameters(before).filter(|_| self.is(first, ":"));
+            first = match parameters() {
+                Some(open) if is_joined => open,
+                _ if is_joined && is_part => before,
+                _ => break,
+            };
         }
-        if self.is(first, ":") { name } else { first }
+        if matches!(self.text(first), b":" | b"<") { name } else { first }
+    }
+
+    /// The `<` of the type parameters that end with a `>`.
+    fn start_of_parameters(self, end: usize) -> Option<usize> {
+        let mut depth = 0_usize;
+        for at in (end.saturating_sub(HEAD_LIMIT)..=end).rev() {
+            match self.text(at) {
+                b">" => depth += 1,
+                b"<" if depth == 1 => return Some(at),
+                b"<" => depth = depth.checked_sub(1)?,
+                _ if depth == 0 => return None,
+                b";" | b"{" | b"}" => return None,
+                _ => {}
+            }
+        }
+        None
     }
 
     /// A definition by the word before its name.
@@ -298,7 +317,10 @@ impl View<'_> {
                 (first, name.trim_start_matches("local ").to_owned())
             });
         }
-        if !(head..at).all(|one| self.may_precede_definition(one)) {
+        // `template <class T, class U>`
+        let before = self.previous_code(at);
+        let is_parameter = before.is_some_and(|one| self.is(one, "<") || self.is(one, ","));
+        if is_parameter || !(head..at).all(|one| self.may_precede_definition(one)) {
             return None;
         }
         let name = self.first_of_name(at)?;
@@ -372,7 +394,8 @@ impl View<'_> {
         while let Some(next) = self.get(last + 1) {
             let is_joined = next.start() == self.token(last).end();
             let is_part = next.kind == Kind::Word
-                || matches!(self.text(last + 1), b"." | b":")
+                || self.is(last + 1, ".")
+                || self.is(last + 1, ":") && self.is_colon_of_name(last + 1)
                 || next.kind == Kind::Mark
                     && self.has(Fact::MarksInNames)
                     && !self.is(last + 1, ";");
@@ -388,6 +411,23 @@ impl View<'_> {
         let text = String::from_utf8_lossy(&self.source.text[range]).replace("\" \"", ".");
         let text = text.trim_end_matches([':', '.', ',']).trim_matches(['"', '\'', '`']);
         text.lines().next().unwrap_or_default().chars().take(100).collect()
+    }
+
+    /// Whether a `:` joins two parts of a name, and does not precede the base of a class.
+    fn is_colon_of_name(self, at: usize) -> bool {
+        let is_colon = |at: usize| self.get(at).is_some() && self.is(at, ":");
+        is_colon(at - 1)
+            || is_colon(at + 1)
+            || self.has(Fact::ColonMethods)
+            || self.has(Fact::Commands)
+    }
+
+    /// The qualifier and the name of a definition: `M:` and `run` of `M:run`.
+    fn divided(self, name: String) -> (String, String) {
+        match name.rfind(':').filter(|_| self.has(Fact::ColonMethods)) {
+            Some(colon) => (name[..=colon].to_owned(), name[colon + 1..].to_owned()),
+            None => (String::new(), name),
+        }
     }
 
     /// The first token of a statement, after its comments and attributes.

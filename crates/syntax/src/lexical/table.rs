@@ -127,6 +127,8 @@ pub(crate) enum Fact {
     BracesAreLists,
     /// A definition can be `name = function`.
     AssignedFunctions,
+    /// A `:` precedes the name of a method.
+    ColonMethods,
     /// A definition is what precedes braces.
     Rules,
     /// Words are equal in any case, and some statements have parts that end with `;`.
@@ -463,7 +465,7 @@ pub(crate) static SCSS: Lexicon = Lexicon {
 };
 
 pub(crate) static LUA: Lexicon = Lexicon {
-    facts: &[Fact::BracesAreLists, Fact::AssignedFunctions, Fact::Then],
+    facts: &[Fact::BracesAreLists, Fact::AssignedFunctions, Fact::ColonMethods, Fact::Then],
     line_comments: &["--"],
     block_comments: &[],
     quotes: &[quote("\"", "\"", Escape::Lua), quote("'", "'", Escape::Lua)],

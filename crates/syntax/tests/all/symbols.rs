@@ -373,6 +373,23 @@ fn sections_are_found_by_their_titles() {
     assert_eq!(found("a.md", text, "tool"), [] as [&str; 0]);
 }
 
+#[test]
+fn regression_sections_with_equal_titles_are_several() {
+    let text = "# Guide\ntext\n## Notes\nx\n## Notes\ny\n# Other\n## Notes\nz\n";
+    assert_found(
+        "a.md",
+        text,
+        &[
+            ("Notes", "Guide.Notes 3-4, Guide.Notes 5-6, Other.Notes 8-9"),
+            ("Guide.Notes", "Guide.Notes 3-4, Guide.Notes 5-6"),
+            ("Other.Notes", "Other.Notes 8-9"),
+        ],
+    );
+    let nested = "# Guide v1.2\n## Install the tool\nx\n# Next\n## Install the tool\ny\n";
+    let name = "Guide v1.2.Install the tool";
+    assert_found("a.md", nested, &[(name, "Guide v1.2.Install the tool 2-3")]);
+}
+
 /// `path` of the definitions with a name, each with its lines, for a table.
 fn assert_found(file: &str, text: &str, expected: &[(&str, &str)]) {
     for &(name, places) in expected {
@@ -696,4 +713,110 @@ fn regression_any_script_can_be_typescript() {
         }
     }
     assert!(!parse("a.vue", "<script lang=\"js\">\ninterface A {\n}\n</script>\n").is_clean());
+}
+
+#[test]
+fn regression_methods_of_lua_are_found_by_each_of_their_names() {
+    let text = "\
+local M = {}
+function M:meth()
+  return 1
+end
+function M.run() return 2 end
+function a.b:deep() return 3 end
+M.f = function() return 4 end
+return M
+";
+    assert_found(
+        "a.lua",
+        text,
+        &[
+            ("meth", "M.meth 2-4"),
+            ("M.meth", "M.meth 2-4"),
+            ("M:meth", "M.meth 2-4"),
+            ("M:meth()", "M.meth 2-4"),
+            ("N.meth", ""),
+            ("N:meth", ""),
+            ("M:run", "M.run 5-5"),
+            ("M:f", "M.f 7-7"),
+            ("deep", "a.b.deep 6-6"),
+            ("b:deep", "a.b.deep 6-6"),
+            ("a.b.deep", "a.b.deep 6-6"),
+            ("a.b:deep", "a.b.deep 6-6"),
+        ],
+    );
+    let keys = "{\n  \"a\": {\n    \"ci:test\": {\n      \"b\": 1\n    }\n  }\n}\n";
+    assert_found(
+        "a.json",
+        keys,
+        &[("a.ci:test", "a.ci:test 3-5"), ("ci:test", "a.ci:test 3-5"), ("test", "")],
+    );
+}
+
+#[test]
+fn regression_a_base_without_a_blank_is_not_part_of_a_name() {
+    for file in ["a.swift", "a.kt", "a.cs", "a.cpp"] {
+        let text = "class Box:Base {\n  int a;\n}\n";
+        assert_found(file, text, &[("Box", "Box 1-3"), ("Base", "")]);
+    }
+}
+
+#[test]
+fn regression_methods_of_go_are_found_by_their_receivers() {
+    let text = "package a\n\nfunc (s *S) Run() {\n}\n\nfunc (b Box[T]) Run() {\n}\n";
+    for name in ["S.Run", "(*S).Run", "(*S).Run()", "*S.Run", "(s *S) Run", "(*S) Run"] {
+        assert_found("a.go", text, &[(name, "S.Run 3-4")]);
+    }
+    for name in ["Box.Run", "(Box).Run", "(b Box[T]) Run", "(Box[T]).Run"] {
+        assert_found("a.go", text, &[(name, "Box.Run 6-7")]);
+    }
+    assert_found("a.go", text, &[("(*X).Run", "")]);
+    assert_found(
+        "a.md",
+        "# (Optional) Install\n\nx\n",
+        &[("(Optional) Install", "(Optional) Install 1-3")],
+    );
+}
+
+#[test]
+fn regression_a_class_of_cpp_is_preferred_to_its_constructors() {
+    let class = "class Box {\npublic:\n  Box();\n  ~Box();\n  int size();\n};\n";
+    let bodies =
+        "Box::Box() : a(1) {\n}\n\nBox::~Box() {\n}\n\nint Box::size() {\n  return 1;\n}\n";
+    let text = format!("{class}\n{bodies}");
+    assert_found(
+        "a.cpp",
+        &text,
+        &[
+            ("Box", "Box 1-6"),
+            ("Box::Box", "Box.Box 8-9"),
+            ("Box.Box", "Box.Box 8-9"),
+            ("~Box", "Box.~Box 11-12"),
+            ("Box::size", "Box.size 14-16"),
+        ],
+    );
+    // Nothing else in this text has the name.
+    assert_found("a.cpp", bodies, &[("Box", "Box.Box 1-2")]);
+    let template = "template <class T>\nclass Box {\n  Box();\n};\n\ntemplate <class T>\nBox<T>::Box() {\n}\n\ntemplate <class T>\nint Box<T>::size() const {\n}\n";
+    assert_found(
+        "a.cpp",
+        template,
+        &[
+            ("Box", "Box 1-4"),
+            ("Box::Box", "Box.Box 6-8"),
+            ("Box::size", "Box.size 10-12"),
+            ("T", ""),
+        ],
+    );
+}
+
+#[test]
+fn regression_a_search_for_a_class_of_cpp_excludes_its_constructors() {
+    let found = |name: &str| {
+        let text = b"Box::Box() {\n}\n";
+        let language = language_of("a.cpp", text).unwrap();
+        let name = SymbolName::parse(name).unwrap();
+        Source::symbols_in(language, text, &name, &budget()).unwrap().len()
+    };
+    assert_eq!((found("Box"), found("Box::Box")), (0, 1));
 }
