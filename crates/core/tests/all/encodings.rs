@@ -1,5 +1,7 @@
 //! Files that are not UTF-8, in sessions.
 
+use std::fs;
+
 use hashline_core::{Cancel, Code, JsonRequest, Outcome, PatchOptions, ReadReport, ReadRequest};
 use hashline_core::{SearchQuery, Session, SessionOptions, StoreOptions, UndoRequest, Workspace};
 use hashline_disk::bytes::{Charset, GUESS_LIMIT_BYTES};
@@ -289,6 +291,37 @@ fn a_stateful_encoding_is_read_when_named_and_never_edited() {
     let refusal = refused(apply(&session, set_line(&session, "b", "c")));
     assert_eq!(refusal.code, Code::UnsupportedEncoding);
     assert_eq!(project.bytes("a.txt"), bytes);
+}
+
+#[test]
+fn regression_no_utf8_is_written_next_to_shifts_of_iso_2022_jp() {
+    let bytes = encode("iso-2022-jp", "日本\nb\n");
+    let project = Project::new(&[("a.txt", &bytes)]);
+    let session = project.session(&[]);
+    let refusal = refused(apply(&session, set_line(&session, "b", "é")));
+    assert_eq!(refusal.code, Code::UnencodableText);
+    let way_out =
+        "Write only ASCII; or make the file UTF-8: read it with `encoding` \"iso-2022-jp\"";
+    assert!(refusal.text.contains(way_out), "{}", refusal.text);
+    assert_eq!(project.bytes("a.txt"), bytes);
+    applied(apply(&session, set_line(&session, "b", "c")));
+    assert_eq!(project.bytes("a.txt"), encode("iso-2022-jp", "日本\nc\n"));
+    let mut verbatim = set_line(&session, "c", "é");
+    verbatim["verbatim"] = json!(true);
+    applied(apply(&session, verbatim));
+    assert_eq!(
+        project.bytes("a.txt"),
+        [&encode("iso-2022-jp", "日本\n")[..], "é\n".as_bytes()].concat()
+    );
+    // A patch that replaces all of it.
+    let whole = json!({"op": "add_file", "path": "b.txt", "replace": true, "content": "日本\né\n"});
+    fs::write(project.dir.path().join("b.txt"), &bytes).unwrap();
+    session.read("b.txt").unwrap();
+    applied(apply(&session, whole));
+    assert_eq!(project.content("b.txt"), "日本\né\n");
+    // Sequences of terminals are no shifts.
+    fs::write(project.dir.path().join("a.txt"), "\x1b[1mbold\x1b(B\x1b[m\nb\n").unwrap();
+    applied(apply(&session, set_line(&session, "b", "é")));
 }
 
 #[test]

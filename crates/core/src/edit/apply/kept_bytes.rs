@@ -16,14 +16,17 @@ pub(super) fn mixed_bytes(
     plan: &Plan,
     request: &PlanRequest<'_, '_>,
 ) -> Option<(usize, Error)> {
-    if !request.is_of_session || !document.lossy() {
+    if !request.is_of_session {
         return None;
     }
     let is_verbatim =
         |index: &usize| request.operations.iter().any(|one| one.index == *index && one.verbatim);
-    let marks = |region: &&Region| {
-        adds_marks(document, region) && !region.operations.iter().all(is_verbatim)
-    };
+    let may_be_refused = |region: &&Region| !region.operations.iter().all(is_verbatim);
+    if !document.lossy() {
+        let (operation, character) = text_among_shifts(document, plan, may_be_refused)?;
+        return Some((operation, shifts_error(operation, character)));
+    }
+    let marks = |region: &&Region| adds_marks(document, region) && may_be_refused(region);
     if let Some(region) = plan.regions.iter().find(marks) {
         let operation = *region.operations.first()?;
         return Some((operation, mark_error(operation, document.charset())));
@@ -87,6 +90,40 @@ fn foreign_text(
         }
     }
     Ok(found.filter(|_| left > 0))
+}
+
+/// What starts two-byte characters in ISO-2022-JP, whose files are ASCII for any program that does
+/// not know their encoding. No sequence of terminals begins so.
+const SHIFT: &[u8] = b"\x1b$";
+
+/// The operation that brings UTF-8 into a file in ISO-2022-JP, with a character. A patch that
+/// replaces all of its shifts makes the file UTF-8.
+fn text_among_shifts(
+    document: &Document,
+    plan: &Plan,
+    may_be_refused: impl Fn(&&Region) -> bool,
+) -> Option<(usize, char)> {
+    if document.charset() != Charset::Utf8 {
+        return None;
+    }
+    let region = plan.regions.iter().filter(may_be_refused).find(|one| !one.bytes.is_ascii())?;
+    let shifts = |bytes: &[u8]| memchr::memmem::find_iter(bytes, SHIFT).count();
+    let replaced: usize = plan.regions.iter().map(|one| shifts(old_bytes(document, one))).sum();
+    if !document.body().is_ascii() || shifts(document.body()) == replaced {
+        return None;
+    }
+    let text = std::str::from_utf8(&region.bytes).ok()?;
+    let character = text.chars().find(|character| !character.is_ascii())?;
+    Some((*region.operations.first()?, character))
+}
+
+fn shifts_error(operation: usize, character: char) -> Error {
+    let message = Mention::Operation(operation)
+        + format!(
+            ": the file has escape sequences of ISO-2022-JP, so {character:?} (U+{:04X}) in UTF-8 would mix two encodings. Write only ASCII; or make the file UTF-8: read it with `encoding` \"iso-2022-jp\", then `delete_file` and `add_file` in one patch. To write it anyway, set \"verbatim\": true.",
+            u32::from(character)
+        );
+    Error::new(Code::UnencodableText, message)
 }
 
 /// The error for text beyond ASCII in a file of an unknown encoding.
