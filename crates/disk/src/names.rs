@@ -106,6 +106,11 @@ pub fn folded(name: &str) -> String {
     composed(name).to_lowercase().nfc().collect()
 }
 
+/// Whether a name has another Unicode normalization.
+pub fn has_several_forms(name: &str) -> bool {
+    !name.is_ascii() && !name.nfc().eq(name.nfd())
+}
+
 fn composed(name: &str) -> Cow<'_, str> {
     if name.is_ascii() { name.into() } else { name.nfc().collect::<String>().into() }
 }

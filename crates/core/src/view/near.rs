@@ -5,11 +5,14 @@ use std::path::{Path, is_separator};
 
 use hashline_base::error::{Code, Error};
 use hashline_disk::fs::{Base, FileKind, Listed, Neighbours};
-use hashline_disk::names::{Difference, NameMatcher};
+use hashline_disk::names::{Difference, NameMatcher, has_several_forms};
 use hashline_lines::rows::one_line;
 
 /// The most missing files of one call that get near names. Each costs the listing of a directory.
 pub const MISSING_LIMIT: usize = 8;
+
+/// The most names of a path that are searched in another Unicode normalization.
+const NORMALIZED_NAMES: usize = 8;
 
 /// The most names of one message.
 const NAMES_LIMIT: usize = 3;
@@ -52,6 +55,35 @@ pub fn near_names(base: &Base, path: &str) -> Option<String> {
     let meant = did_you_mean(&shown).unwrap_or_default();
     let lacking = if missing_below > 0 { no_directory(first) } else { String::new() };
     Some(lacking + &meant).filter(|note| !note.is_empty())
+}
+
+/// The path of an existing file that differs from a missing one only in its Unicode normalization:
+/// programs print names in NFC that may be in NFD. `None` if there are several.
+pub fn normalized(base: &Base, path: &str) -> Option<String> {
+    let mut path = path.to_owned();
+    for _ in 0..NORMALIZED_NAMES {
+        if !has_several_forms(&path) {
+            return None;
+        }
+        let Neighbours { name, missing_below, entries } = base.neighbours(&path)?;
+        let missing = Path::new(&path).ancestors().nth(missing_below)?;
+        let below = Path::new(&path).strip_prefix(missing).ok()?;
+        let matcher = NameMatcher::new(name.to_str()?);
+        let names = entries.iter().filter_map(|entry| entry.name.to_str());
+        let is_same = |name: &&str| matcher.difference(name) == Some(Difference::Normalization);
+        let mut same: Vec<&str> = names.filter(is_same).collect();
+        same.sort_unstable();
+        same.dedup();
+        let [only] = same[..] else { return None };
+        let full = missing.with_file_name(only).join(below);
+        // A path without a name below ends with a separator otherwise.
+        let full = full.to_str()?.trim_end_matches(is_separator);
+        if base.existing(full).is_ok() {
+            return Some(full.to_owned());
+        }
+        path = full.to_owned();
+    }
+    None
 }
 
 /// An entry that is alike.

@@ -496,3 +496,21 @@ fn regression_limits_are_said_although_nothing_is_shown() {
     let report = scene.annotate(&output);
     assert_eq!(report.text, "(The output names too many paths: some were not checked.)");
 }
+
+#[test]
+fn regression_a_file_in_another_unicode_normalization_is_found() {
+    // `é` and `ü` in NFD.
+    let scene = Scene::new(&["cafe\u{301}/u\u{308}.ts", "src/e\u{301}\u{323}.ts"]);
+    let report = scene.annotate("caf\u{e9}/\u{fc}.ts:3:1: error\nsrc/\u{1eb9}\u{301}.ts:4: b\n");
+    assert_eq!(lines(&report), [3, 4], "{}", report.text);
+    // Only the normalization differs.
+    let scene = Scene::new(&["CAFE\u{301}.ts", "e\u{301}.ts"]);
+    let report = scene.annotate("caf\u{e9}.ts:3:1: error\n\u{e8}.ts:2: error\n");
+    assert_eq!(shown(&report), []);
+    // Two files have this name in other forms.
+    let scene = Scene::new(&["e\u{301}\u{323}.ts", "e\u{323}\u{301}.ts"]);
+    assert_eq!(shown(&scene.annotate("\u{1eb9}\u{301}.ts:4: error\n")), []);
+    // A file with the name as it is written takes precedence.
+    let scene = Scene::new(&["e\u{301}.ts", "\u{e9}.ts"]);
+    assert_eq!(shown(&scene.annotate("\u{e9}.ts:4: error\n")), [("\u{e9}.ts".to_owned(), 4)]);
+}

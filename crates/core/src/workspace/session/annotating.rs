@@ -11,6 +11,7 @@ use super::reading::{LinesAdded, Reading, Room};
 use super::turn::QueuePosition;
 use super::{ReadReport, Session};
 use crate::view::excerpt::Context;
+use crate::view::near::{MISSING_LIMIT, normalized};
 use crate::view::places::{Directory, NamedPlace, is_absolute, read_places};
 use crate::view::read::ReadRequest;
 use crate::workspace::turns::Access;
@@ -18,6 +19,7 @@ use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Result};
 use hashline_base::shape::sized;
 use hashline_disk::fs::{Base, FileKind, FileSystem, Stamp, unicode_path};
+use hashline_disk::names::has_several_forms;
 use hashline_lines::rows::one_line;
 
 /// Where the programs of a command ran, if their output does not say it.
@@ -171,6 +173,8 @@ struct NamedPlaces<'s> {
     stopped: bool,
     /// Whether paths were not checked, because there are too many.
     is_unchecked: bool,
+    /// How many missing paths were searched in another Unicode normalization.
+    normalized: usize,
 }
 
 impl<'s> NamedPlaces<'s> {
@@ -193,6 +197,7 @@ impl<'s> NamedPlaces<'s> {
             chosen: 0,
             stopped: false,
             is_unchecked: false,
+            normalized: 0,
         })
     }
 
@@ -312,7 +317,11 @@ impl<'s> NamedPlaces<'s> {
         // Programs on Windows may print `\`, which is not a separator elsewhere.
         let slashes = path.contains('\\').then(|| path.replace('\\', "/"));
         let spellings = in_cwd.as_deref().into_iter().chain([path]).chain(slashes.as_deref());
-        let (name, stamp) = spellings.into_iter().find_map(|path| self.existing(path))?;
+        let found = spellings.clone().find_map(|path| self.existing(path));
+        let (name, stamp) = match found {
+            None => spellings.into_iter().find_map(|path| self.existing_normalized(path))?,
+            Some(found) => found,
+        };
         let files = &mut self.files;
         Some(*self.by_name.entry(name.clone()).or_insert_with(|| {
             files.push(NamedFile { name, stamp, lines: Vec::new(), columns: Vec::new() });
@@ -328,6 +337,16 @@ impl<'s> NamedPlaces<'s> {
         let below = base.root_path().and_then(|root| name.strip_prefix(root).ok());
         let is_shown = stamp.kind == FileKind::File && !is_skipped(below.unwrap_or(name));
         is_shown.then(|| (name.to_owned(), stamp))
+    }
+
+    /// The file whose path differs only in its Unicode normalization.
+    fn existing_normalized(&mut self, path: &str) -> Option<(PathBuf, Stamp)> {
+        if !has_several_forms(path) || self.normalized == MISSING_LIMIT {
+            return None;
+        }
+        self.normalized += 1;
+        let path = self.bases.iter().find_map(|base| normalized(base, path))?;
+        self.existing(&path)
     }
 
     /// The page of the places.
