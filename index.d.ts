@@ -1540,6 +1540,8 @@ export interface PatternExplanation {
   grepPattern?: string
   /** The lines that match it. */
   grepMatches?: number
+  /** The lines that match a literal text as a regular expression, if it is rather one. */
+  regexMatches?: number
 }
 
 /**

@@ -82,6 +82,8 @@ pub struct PatternExplanation {
     pub grep_pattern: Option<String>,
     /// The lines that match it.
     pub grep_matches: Option<f64>,
+    /// The lines that match a literal text as a regular expression, if it is rather one.
+    pub regex_matches: Option<f64>,
 }
 
 /// What a search did not cover. Files in a skipped directory are not counted.
@@ -265,6 +267,7 @@ impl From<core::PatternExplanation> for PatternExplanation {
             literal_matches: explanation.literal_matches.map(|count| count as f64),
             grep_pattern: explanation.grep_pattern,
             grep_matches: explanation.grep_matches.map(|count| count as f64),
+            regex_matches: explanation.regex_matches.map(|count| count as f64),
         }
     }
 }

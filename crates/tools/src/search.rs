@@ -205,7 +205,8 @@ fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
         None => rows.extend(found.truncated.then(|| next_step(names, found))),
     }
     let literal = format!("set {} to true", LITERAL.name);
-    rows.extend(found.explanation_note(&literal).map(|note| format!("({note})")));
+    let regex = format!("omit {}", LITERAL.name);
+    rows.extend(found.explanation_note(&literal, &regex).map(|note| format!("({note})")));
     rows.extend(found.encodings_note().map(|note| format!("({note})")));
     rows.extend(found.unmatched_globs_note().map(|note| format!("({note})")));
     rows.extend(found.skipped_note().filter(|_| !is_error).map(|note| format!("({note})")));

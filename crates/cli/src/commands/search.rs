@@ -36,11 +36,11 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
     let skipped = found
         .skipped_note()
         .filter(|_| !found.has_results() || found.skipped.unknown_structure > 0);
-    let explanation = found.explanation_note("omit --regex");
+    let explanation = found.explanation_note("omit --regex", "add --regex");
     for note in [explanation, found.unmatched_globs_note(), skipped].into_iter().flatten() {
         say(&note);
     }
-    if !found.has_results() && args.looks_like_a_regex() {
+    if !found.has_results() && found.explanation.is_none() && args.looks_like_a_regex() {
         say(
             "no file contains this literal text. Use --regex to search for it as a regular expression.",
         );

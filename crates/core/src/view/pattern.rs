@@ -27,7 +27,7 @@ use hashline_lines::lines::{Lines, Span, Unit, line_around};
 use line::LineSearch;
 use literal::Literal;
 
-pub(crate) use readings::{Readings, readings};
+pub(crate) use readings::{Readings, is_likely_regex, readings};
 
 /// The maximum length of a search. Compiled patterns can be thousands of times larger.
 pub const SEARCH_LIMIT_BYTES: usize = 32 << 10;

@@ -1,5 +1,8 @@
 //! Other readings of a regular expression: the spelling of `grep`, where `\|` separates
-//! alternatives, and text that was meant literally, such as `f(x)` or `$5`.
+//! alternatives, and text that was meant literally, such as `f(x)` or `$5`. Also literal text that
+//! was meant as a regular expression.
+
+use regex_syntax::ParserBuilder;
 
 /// What a pattern means, where its writer may have meant another thing.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,8 +14,9 @@ pub(crate) struct Readings {
     /// Whether the other readings are likely. The remaining patterns, such as `a+b`, are only worth
     /// a note if another reading has matches.
     pub(crate) is_likely: bool,
-    /// Whether a set of characters is a word, as in `[ERROR]`: then most matches are unwanted.
-    pub(crate) has_word_as_set: bool,
+    /// Whether most matches are unwanted: a set of characters is a word, as in `[ERROR]`, or every
+    /// line matches, as for `foo|`.
+    pub(crate) has_unwanted_matches: bool,
 }
 
 /// The characters whose escapes have the opposite meaning in `grep`.
@@ -37,6 +41,28 @@ const LETTER_ESCAPES: [(char, &str); 13] = [
 
 /// The shortest set of characters that is taken for a word if each occurs once.
 const MIN_WORD_CHARS: usize = 4;
+
+/// Whether a pattern matches every line, because it matches the empty text anywhere.
+fn matches_every_line(pattern: &str) -> bool {
+    let parsed = ParserBuilder::new().multi_line(true).utf8(false).build().parse(pattern);
+    parsed.is_ok_and(|hir| {
+        let properties = hir.properties();
+        properties.minimum_len() == Some(0) && properties.look_set().is_empty()
+    })
+}
+
+/// Whether a literal text was rather meant as a regular expression: `a|b`, `a.*b`, `\w+`, `^a`.
+pub(crate) fn is_likely_regex(text: &str) -> bool {
+    let escapes = LETTER_ESCAPES.iter().map(|&(c, _)| c).chain(['.', '(', '[', '$']);
+    let has_escape = || escapes.into_iter().any(|c| text.contains(&format!("\\{c}")));
+    let is_alternative = || text.contains('|') && !text.contains(" |") && !text.contains("| ");
+    let has_mark = is_alternative()
+        || [".*", ".+"].iter().any(|mark| text.contains(mark))
+        || text.starts_with('^')
+        || text.ends_with('$')
+        || has_escape();
+    has_mark && text.len() > 1 && !matches_every_line(text)
+}
 
 /// Whether a set of characters, with what follows its opening bracket, is rather a word: its
 /// characters are not in the order of a list, or one occurs twice. No repetition follows it.
@@ -70,7 +96,8 @@ fn is_after_drive(pattern: &str, rest: &std::str::Chars<'_>) -> bool {
 pub(crate) fn readings(pattern: &str) -> Option<Readings> {
     let (mut parts, mut is_likely, mut is_grep) = (Vec::new(), false, false);
     let (mut before, mut chars) = (None, pattern.chars());
-    let (mut is_in_class, mut has_word_as_set) = (false, false);
+    let (mut is_in_class, mut has_unwanted_matches) = (false, false);
+    let mut has_words = false;
     while let Some(c) = chars.next() {
         let after_word = before.is_some_and(is_word);
         let mut here = Some(c);
@@ -85,25 +112,33 @@ pub(crate) fn readings(pattern: &str) -> Option<Readings> {
                         let is_shown = ![')', '}'].contains(&escaped);
                         is_shown.then(|| format!("`\\{escaped}` is the character {escaped}"))
                     }
-                    // Between letters, or in `C:\dir`.
-                    Some(escaped) if after_word || is_after_drive(pattern, &chars) => {
-                        let is_name = next_of(&chars).is_some_and(is_word);
-                        let known = LETTER_ESCAPES.iter().find(|(c, _)| is_name && *c == escaped);
-                        is_likely |= known.is_some() && is_after_drive(pattern, &chars);
+                    Some(escaped) => {
+                        let is_in_path = is_after_drive(pattern, &chars);
+                        // Between letters, in `C:\dir`, or with a repetition.
+                        let is_counted = next_of(&chars).is_some_and(|next| "+*?{".contains(next));
+                        let is_name =
+                            (after_word || is_in_path) && next_of(&chars).is_some_and(is_word);
+                        let is_shown = is_name || is_counted;
+                        let known = LETTER_ESCAPES.iter().find(|(c, _)| is_shown && *c == escaped);
+                        is_likely |= known.is_some() && is_in_path && is_name;
                         known.map(|(_, meaning)| format!("`\\{escaped}` is {meaning}"))
                     }
-                    _ => None,
+                    None => None,
                 }
             }
             ']' => {
                 is_in_class = false;
                 None
             }
-            _ if is_in_class => None,
+            _ if is_in_class => {
+                has_words |= is_word(c);
+                None
+            }
             '[' => {
                 is_in_class = true;
                 let is_word = is_word_as_set(chars.as_str());
-                (is_likely, has_word_as_set) = (is_likely | is_word, has_word_as_set | is_word);
+                (is_likely, has_unwanted_matches) =
+                    (is_likely | is_word, has_unwanted_matches | is_word);
                 (after_word || is_word).then(|| "[ ] is a set of characters".to_owned())
             }
             '(' if after_word => {
@@ -119,15 +154,29 @@ pub(crate) fn readings(pattern: &str) -> Option<Readings> {
                 is_likely = true;
                 Some("^ is the start of a line".to_owned())
             }
+            '$' if after_word && chars.as_str().is_empty() => {
+                Some("$ is the end of a line".to_owned())
+            }
+            '^' if chars.as_str().len() + 1 == pattern.len() && pattern.len() > 1 => {
+                Some("^ is the start of a line".to_owned())
+            }
             '+' | '*' | '?' | '{' if after_word => Some(format!("{c} repeats what precedes it")),
-            _ => None,
+            _ => {
+                has_words |= is_word(c);
+                None
+            }
         };
         parts.extend(part.filter(|part| !part.is_empty() && !parts.contains(part)));
         before = here;
     }
+    // `.*` is meant to match every line.
+    if has_words && pattern.contains(['|', '*', '?', '{']) && matches_every_line(pattern) {
+        has_unwanted_matches = true;
+        parts.push("the pattern matches every line, because it matches the empty text".to_owned());
+    }
     let grep = is_grep.then(|| as_grep(pattern));
     let is_one = parts.is_empty() && grep.is_none();
-    (!is_one).then(|| Readings { meaning: parts.join("; "), grep, is_likely, has_word_as_set })
+    (!is_one).then(|| Readings { meaning: parts.join("; "), grep, is_likely, has_unwanted_matches })
 }
 
 fn next_of(chars: &std::str::Chars<'_>) -> Option<char> {
@@ -179,9 +228,9 @@ mod tests {
             ("[info] done", "[ ] is a set of characters", None),
         ] {
             let grep = grep.map(str::to_owned);
-            let has_word_as_set = pattern.starts_with('[');
+            let has_unwanted_matches = pattern.starts_with('[');
             let expected =
-                Readings { meaning: meaning.into(), grep, is_likely: true, has_word_as_set };
+                Readings { meaning: meaning.into(), grep, is_likely: true, has_unwanted_matches };
             assert_eq!(readings(pattern), Some(expected), "{pattern}");
         }
         for (pattern, meaning) in [
@@ -189,9 +238,35 @@ mod tests {
             (r"src\bin", r"`\b` is the start or end of a word"),
             ("i++", "+ repeats what precedes it"),
             ("a?.b", "? repeats what precedes it"),
+            ("price$", "$ is the end of a line"),
+            ("^start", "^ is the start of a line"),
+            (r"\d+ lit", r"`\d` is a digit"),
         ] {
             let found = readings(pattern).unwrap();
             assert_eq!((&*found.meaning, found.is_likely), (meaning, false), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn regression_patterns_that_match_every_line() {
+        for pattern in ["foo|", "|foo", "a**", "foo|(bar)?", "[a-z]*", "(foo)?(bar)?"] {
+            let found = readings(pattern).unwrap();
+            assert!(found.has_unwanted_matches, "{pattern}");
+            assert!(found.meaning.contains("every line"), "{pattern}: {}", found.meaning);
+        }
+        for pattern in ["foo|bar", "^a*", "a*$", r"\ba?", "a*b", "(a|)b", r"\w*", ".*"] {
+            let found = readings(pattern);
+            assert!(found.is_none_or(|found| !found.has_unwanted_matches), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn regression_literal_texts_that_are_rather_patterns() {
+        for text in ["price|start", "a.*b", r"\w+", r"a\.b", "^a", "a$", "(a|b)"] {
+            assert!(is_likely_regex(text), "{text}");
+        }
+        for text in ["f(x)", "a || b", "a | b", "||", "a|", "$", "a[0]", "i++", "a.b", ""] {
+            assert!(!is_likely_regex(text), "{text}");
         }
     }
 
@@ -200,10 +275,12 @@ mod tests {
         for pattern in [
             "foo",
             "foo.*bar",
+            ".*",
+            "^",
+            "$",
             "(a|b)+",
             "(a)(b)",
-            "^foo$",
-            r"\bfoo\s+\w+",
+            r"\bfoo\b",
             "(foo|bar)",
             "[a(|]+",
             r"a\.b",
@@ -213,7 +290,6 @@ mod tests {
             "[word]+",
             "[eE]",
             r"C:\\dir",
-            r"\bfoo\b",
             "",
         ] {
             assert_eq!(readings(pattern), None, "{pattern}");

@@ -1,5 +1,5 @@
-//! What a pattern means, if it may be meant in another way: because it has no match, is invalid, or
-//! has a word as a set of characters. The lines that match its other readings are counted.
+//! What a pattern means, if it may be meant in another way: because it has no match, is invalid,
+//! has a word as a set of characters, or matches every line. The lines that match its other readings are counted.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::files::{FileList, ListedFile};
 use super::notes::lines_noun;
 use super::walk::walk;
 use super::{SearchQuery, SearchResult, load_of, load_options};
-use crate::view::pattern::{Pattern, Query, Readings, readings};
+use crate::view::pattern::{Pattern, Query, Readings, is_likely_regex, readings};
 use crate::view::scope::Scope;
 use hashline_base::error::{Code, Error, Message, Result, Term};
 use hashline_base::parallel;
@@ -38,6 +38,9 @@ pub struct PatternExplanation {
     /// The lines that match it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grep_matches: Option<u64>,
+    /// The lines that match a literal text as a regular expression, if it is rather one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regex_matches: Option<u64>,
 }
 
 impl PatternExplanation {
@@ -46,6 +49,7 @@ impl PatternExplanation {
         let counts = [
             (&mut self.literal_matches, more.literal_matches),
             (&mut self.grep_matches, more.grep_matches),
+            (&mut self.regex_matches, more.regex_matches),
         ];
         for (matches, more) in counts {
             *matches = matches.zip(more).map(|(one, other)| one + other).or(*matches);
@@ -54,10 +58,10 @@ impl PatternExplanation {
 }
 
 impl SearchResult {
-    /// Explains the pattern if it has matches, but has a word as a set of characters, as in
-    /// `[ERROR]`. The matches of that text are not counted: it would take longer than the search.
+    /// Explains the pattern if it has matches that are probably unwanted, as those of `[ERROR]`. The
+    /// matches of that text are not counted: it would take longer than the search.
     pub(crate) fn explain_matches(&mut self, query: &SearchQuery) {
-        let readings = readings_of(query).filter(|readings| readings.has_word_as_set);
+        let readings = readings_of(query).filter(|readings| readings.has_unwanted_matches);
         self.explanation = readings.filter(|_| self.has_results()).map(|readings| {
             PatternExplanation { meaning: readings.meaning, ..PatternExplanation::default() }
         });
@@ -120,6 +124,9 @@ fn explain(
     files: &FileList,
     load: &LoadOptions,
 ) -> Result<Option<PatternExplanation>> {
+    if !query.search.regex {
+        return explain_text(scope, &query.search, files, load);
+    }
     let Some(readings) = readings_of(query) else { return Ok(None) };
     let query = &query.search;
     let Some(literal) = literal(scope, query)? else { return Ok(None) };
@@ -137,6 +144,29 @@ fn explain(
         literal_matches: Some(counts[0]),
         grep_matches: counts.get(1).copied(),
         grep_pattern: grep.map(|(search, _)| search),
+        regex_matches: None,
+    }))
+}
+
+/// Explains a literal text without matches, if lines match it as a regular expression.
+fn explain_text(
+    scope: &Scope<'_>,
+    query: &Query,
+    files: &FileList,
+    load: &LoadOptions,
+) -> Result<Option<PatternExplanation>> {
+    if !is_likely_regex(&query.search) {
+        return Ok(None);
+    }
+    let pattern = Pattern::new(&Query { regex: true, ..query.clone() }, scope.cancel);
+    scope.cancel.check()?;
+    let Ok(pattern) = pattern else { return Ok(None) };
+    let counts = count_lines(scope, &[&pattern], files, load)?;
+    let count = counts.map(|counts| counts[0]).filter(|&count| count > 0);
+    Ok(count.map(|count| PatternExplanation {
+        meaning: "the pattern is literal text".to_owned(),
+        regex_matches: Some(count),
+        ..PatternExplanation::default()
     }))
 }
 

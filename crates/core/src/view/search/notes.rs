@@ -39,13 +39,17 @@ impl SearchResult {
     }
 
     /// A note of what the pattern means, and of the matches of its other readings. `literal` says
-    /// how to search for literal text.
-    pub fn explanation_note(&self, literal: &str) -> Option<String> {
+    /// how to search for literal text, `regex` how for a regular expression.
+    pub fn explanation_note(&self, literal: &str, regex: &str) -> Option<String> {
         let explanation = self.explanation.as_ref()?;
         let mut note = format!("here {}", explanation.meaning);
         if let (Some(pattern), Some(count)) = (&explanation.grep_pattern, explanation.grep_matches)
         {
             note += &format!("; as in grep, {}, it matches {}", quote(pattern), lines_noun(count));
+        }
+        if let Some(count) = explanation.regex_matches {
+            let lines = lines_noun(count);
+            return Some(format!("{note}; as a regular expression it matches {lines}: {regex}"));
         }
         note += &match explanation.literal_matches {
             None => format!("; to search for it as literal text, {literal}"),

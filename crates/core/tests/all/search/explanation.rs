@@ -37,12 +37,13 @@ fn other_readings_are_counted_if_nothing_matches() {
         (r"baz\(", 0, None, r"here `\(` is the character (; as literal text it matches no line"),
     ] {
         let found = tree.search(&regex(pattern));
-        assert_eq!(found.explanation_note("set it").as_deref(), Some(note), "{pattern}");
+        assert_eq!(found.explanation_note("set it", "omit it").as_deref(), Some(note), "{pattern}");
         let expected = PatternExplanation {
             meaning: found.explanation.as_ref().unwrap().meaning.clone(),
             literal_matches: Some(literal_matches),
             grep_pattern: grep.map(|(pattern, _)| pattern.to_owned()),
             grep_matches: grep.map(|(_, count)| count),
+            regex_matches: None,
         };
         assert_eq!(found.explanation, Some(expected), "{pattern}");
     }
@@ -117,13 +118,13 @@ fn regression_text_that_is_a_valid_pattern_is_explained() {
         ("a.b(c)", "here ( ) is a group; as literal text it matches 1 line: set it"),
     ] {
         let found = tree.search(&regex(pattern));
-        assert_eq!(found.explanation_note("set it").as_deref(), Some(note), "{pattern}");
+        assert_eq!(found.explanation_note("set it", "omit it").as_deref(), Some(note), "{pattern}");
     }
     // It has matches, so the lines with the text are not counted.
     let found = tree.search(&SearchQuery::new(Query::regex("[ERROR]")));
     assert_eq!(found.match_count, 3);
     let note = "here [ ] is a set of characters; to search for it as literal text, set it";
-    assert_eq!(found.explanation_note("set it").as_deref(), Some(note));
+    assert_eq!(found.explanation_note("set it", "omit it").as_deref(), Some(note));
     assert_eq!(tree.search(&regex("[aeiou]")).explanation, None);
     assert_eq!(tree.search(&text("[ERROR]")).explanation, None);
 }
@@ -149,4 +150,50 @@ fn a_pattern_is_explained_once_for_all_directories() {
         error.message.ends_with("As literal text it matches 2 lines: set regex to false"),
         "{error}"
     );
+}
+
+#[test]
+fn regression_patterns_with_anchors_and_repetitions_are_explained() {
+    let tree = Tree::new(&[
+        ("a.txt", "the price$ is\n the ^start\n(\\d+ lit)\n"),
+        ("b.txt", "x foo| y\na** z\n"),
+    ]);
+    for (pattern, note) in [
+        ("price$", "here $ is the end of a line; as literal text it matches 1 line: set it"),
+        ("^start", "here ^ is the start of a line; as literal text it matches 1 line: set it"),
+        (r"\d+ lit", r"here `\d` is a digit; as literal text it matches 1 line: set it"),
+        (
+            "foo|",
+            "here the pattern matches every line, because it matches the empty text; to search for \
+             it as literal text, set it",
+        ),
+        (
+            "a**",
+            "here * repeats what precedes it; the pattern matches every line, because it matches \
+             the empty text; to search for it as literal text, set it",
+        ),
+    ] {
+        let found = tree.search(&SearchQuery::new(Query::regex(pattern)));
+        let note = Some(note);
+        assert_eq!(found.explanation_note("set it", "omit it").as_deref(), note, "{pattern}");
+    }
+    for (pattern, matches) in [("foo$", 0), ("^foo", 0), (r"\s+foo", 1), (".*", 5)] {
+        let found = tree.search(&SearchQuery::new(Query::regex(pattern)));
+        assert_eq!((found.match_count, found.explanation), (matches, None), "{pattern}");
+    }
+}
+
+#[test]
+fn regression_a_literal_text_that_is_rather_a_pattern_counts_its_matches() {
+    let tree = Tree::new(&[("a.txt", "price\nstart\nend\n"), ("b.txt", "start again\n")]);
+    let session = hashline_core::Session::in_dir(&tree.path).unwrap();
+    let query = text("price|start");
+    let note =
+        "here the pattern is literal text; as a regular expression it matches 3 lines: omit it";
+    for found in [tree.search(&query), session.search(query).unwrap()] {
+        assert_eq!(found.explanation_note("set it", "omit it").as_deref(), Some(note));
+    }
+    for pattern in ["price|none|", "one|two", "a|b(", "f(x)"] {
+        assert_eq!(tree.search(&text(pattern)).explanation, None, "{pattern}");
+    }
 }
