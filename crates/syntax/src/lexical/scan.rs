@@ -2,6 +2,7 @@
 //! number of times.
 
 mod code;
+mod docker;
 mod extra;
 mod opened;
 mod preprocessor;
@@ -75,6 +76,7 @@ struct Scanner<'a> {
     /// The ends of heredocs that begin after this line.
     heredocs: Vec<extra::Heredoc>,
     sql: sql::Dialect<'a>,
+    instructions: docker::Instructions,
     /// The number of open conditions of the preprocessor.
     conditions: usize,
     /// The last line of each text, of those that may end heredocs. Computed on demand.
@@ -88,6 +90,7 @@ struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     fn new(text: &'a [u8], lexicon: &'static Lexicon) -> Scanner<'a> {
         let (heredocs, out) = (Vec::new(), Scanned::default());
+        let if_has = |extra| if lexicon.extras.contains(&extra) { text } else { b"" };
         Scanner {
             text,
             whole: text,
@@ -95,7 +98,8 @@ impl<'a> Scanner<'a> {
             at: 0,
             is_line_start: true,
             heredocs,
-            sql: sql::Dialect::of(if lexicon.extras.contains(&Extra::Sql) { text } else { b"" }),
+            sql: sql::Dialect::of(if_has(Extra::Sql)),
+            instructions: docker::Instructions::of(if_has(Extra::Instructions)),
             conditions: 0,
             last_lines: None,
             depth: 0,

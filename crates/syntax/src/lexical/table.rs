@@ -101,6 +101,8 @@ pub(crate) enum Extra {
     Sql,
     /// `url(…)` without quotes.
     Urls,
+    /// Instructions of Dockerfiles that run commands of Windows are texts.
+    Instructions,
     /// `((…))` and `\c`; `#` begins a comment only at the start of a word.
     Shell,
     /// `/…/` where a value is expected.
@@ -450,7 +452,7 @@ pub(crate) static SHELL: Lexicon = Lexicon {
 pub(crate) static DOCKERFILE: Lexicon = Lexicon {
     facts: &[Fact::Commands, Fact::Then, Fact::NoSemicolons],
     brackets: "()",
-    extras: &[Extra::Shell, Extra::HeredocsOfShells, Extra::Continuations],
+    extras: &[Extra::Instructions, Extra::Shell, Extra::HeredocsOfShells, Extra::Continuations],
     definitions: &["AS", "as"],
     ..SHELL
 };

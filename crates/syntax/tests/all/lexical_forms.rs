@@ -63,6 +63,34 @@ fn regression_valid_ruby() {
     );
 }
 
+/// Commands of Windows were read as those of a POSIX shell, so that `fi` was missing.
+#[test]
+fn regression_valid_dockerfile_of_windows() {
+    assert_valid(
+        "Dockerfile",
+        &[
+            "FROM a\nSHELL [\"powershell\", \"-Command\", \"$b = 'c';\"]\n\
+             RUN if ((d).e -ne $f) { \\\n    g 'it''s'; \\\n# don't\n\n  }; \\\n  h \"i`\"(\"\nCMD [\"j\"]",
+            "FROM a\nSHELL [ \"C:\\\\b\\\\pwsh.exe\", \"-Command\" ]\nrun if (c) { d 'e\\' }",
+            "FROM a\nRUN powershell.exe -Command if (b) { 'c`'' }\nRUN if d; then e; fi",
+            "FROM a\nRUN cmd /S /C if exist b\\ ( del \"b\\\" )",
+            "FROM a\nRUN --mount=type=cache,target=/b @powershell if (c) { d }",
+            "FROM a\nHEALTHCHECK --timeout=5s CMD powershell -command if (b) { exit 0 }",
+            "FROM --platform=b mcr.microsoft.com/windows/servercore:c AS d\nRUN if exist e\\ del \"e\\\"",
+            "# syntax=a/b\n# Escape = `\nFROM c AS d\nCOPY e.exe C:\\\nENV f='g\\' `\n  h=\"C:\\\"\n\
+             RUN if exist C:\\e ( `\n  # don't\n  del C:\\e )",
+            "FROM a\nSHELL [\"pwsh\", \"-Command\"]\nRUN <<-EOF\n  if (b) { 'c`'' }\n  EOF\nRUN d",
+        ],
+    );
+    // Other shells are still judged.
+    let text =
+        "FROM a\nSHELL [\"cmd\"]\nRUN if (b\nSHELL [\"/bin/bash\", \"-c\"]\nRUN if c; then d\n";
+    assert_eq!(fault("Dockerfile", text).map(|fault| fault.opened), Some(Some(5)));
+    // A backtick continues a line only if a directive at the start says so.
+    let text = "FROM a\n# escape=`\nRUN echo `b`\nRUN if c; then d\n";
+    assert_eq!(fault("Dockerfile", text).map(|fault| fault.opened), Some(Some(4)));
+}
+
 #[test]
 fn regression_valid_shell() {
     assert_valid(

@@ -49,6 +49,7 @@ impl<'a> Scanner<'a> {
                 Extra::Sigils => self.sigil(),
                 Extra::Sql => self.sql(),
                 Extra::Urls => self.url(),
+                Extra::Instructions => self.instruction(),
                 Extra::Shell => self.shell(),
                 Extra::Slashes => {
                     if self.byte(0) == b'/'
