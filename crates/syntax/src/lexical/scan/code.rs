@@ -8,7 +8,7 @@ use crate::lexical::token::{Kind, Token};
 use crate::lexical::words::Words;
 
 /// The limit on code in texts in code. What is deeper is not known.
-const DEPTH_LIMIT: usize = 50;
+const DEPTH_LIMIT: usize = 20;
 
 /// A text between two delimiters: `%w[…]`, `/…/`.
 #[derive(Clone, Copy)]
