@@ -50,6 +50,17 @@ const OTHERS: &[(&str, &str, Kind)] = &[
     ("{#", "#}", Kind::Comment),
 ];
 
+/// Blocks of templates that contain any text, and what ends them.
+const RAW_BLOCKS: &[(&str, &str)] = &[
+    ("raw", "endraw"),
+    ("verbatim", "endverbatim"),
+    ("comment", "endcomment"),
+    ("highlight", "endhighlight"),
+];
+
+/// How far a tag of a template with quotes is read in a value.
+const TEMPLATE_BYTES: usize = 200;
+
 /// The name of an element or block, from its token.
 pub(super) fn name_of(text: &[u8], token: Token) -> &[u8] {
     let own = &text[token.range()];
@@ -110,7 +121,11 @@ impl Scanner<'_> {
         });
         if let Some(&(open, close, kind)) = other {
             match memmem::find(&rest[open.len()..], close.as_bytes()) {
-                Some(at) => self.push(kind, self.at + open.len() + at + close.len()),
+                Some(at) => {
+                    let end = self.at + open.len() + at + close.len();
+                    let block = if open == "{%" { self.raw_block(end) } else { None };
+                    self.push(kind, block.unwrap_or(end));
+                }
                 // In plain text, braces are only characters.
                 None if is_template(open) => {
                     self.unended.push(open);
@@ -131,6 +146,24 @@ impl Scanner<'_> {
                 self.push(Kind::Word, self.at + length);
             }
         }
+    }
+
+    /// Where the text of the block ends that a tag of a template begins: `{% raw %}a{% endraw %}`.
+    fn raw_block(&mut self, end: usize) -> Option<usize> {
+        let tag = self.text[self.at + 2..end].trim_ascii_start();
+        let tag = tag.strip_prefix(b"-").unwrap_or(tag).trim_ascii_start();
+        let length = tag.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let name = &tag[..length];
+        let &(_, last) = RAW_BLOCKS.iter().find(|(first, _)| first.as_bytes() == name)?;
+        if self.unended.contains(&last) {
+            return None;
+        }
+        let close = |from: usize| Some(from + memmem::find(&self.text[from..], b"%}")? + 2);
+        let found = memmem::find(&self.text[end..], last.as_bytes()).and_then(|at| close(end + at));
+        if found.is_none() {
+            self.unended.push(last);
+        }
+        found
     }
 
     fn tag(&mut self, meter: &Meter<'_>) {
@@ -155,7 +188,9 @@ impl Scanner<'_> {
         if is_end {
             return self.push(if is_void { Kind::Text } else { Kind::Close }, end);
         }
-        if is_void || self.is_self_closing(self.at + 1 + name.len(), end) {
+        let is_closed =
+            || self.is_self_closing(self.at + 1 + name.len(), end) && !self.has_end_tag(end, name);
+        if is_void || is_closed() {
             return self.push(Kind::Text, end);
         }
         let is_raw = match self.tags {
@@ -177,6 +212,15 @@ impl Scanner<'_> {
             tag.iter().rposition(|byte| byte.is_ascii_whitespace() || b"=\"'".contains(byte));
         let has_value = value.is_some_and(|at| tag[at] == b'=');
         !(self.tags == Tags::Html && has_value)
+    }
+
+    /// Whether an end tag follows directly. In HTML, `<a/>` does not close it.
+    fn has_end_tag(&self, end: usize, name: &[u8]) -> bool {
+        let after = self.text[end..].strip_prefix(b"</").filter(|_| self.tags == Tags::Html);
+        after.is_some_and(|after| {
+            after.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name))
+                && after.get(name.len()).is_none_or(|&byte| !is_name(byte))
+        })
     }
 
     /// `<!DOCTYPE html>`, with brackets in XML.
@@ -235,7 +279,7 @@ impl Scanner<'_> {
                     if matches!(self.text[at - 1], b'=')
                         || self.text[at - 1].is_ascii_whitespace() =>
                 {
-                    at += memchr::memchr(byte, &self.text[at + 1..])? + 1;
+                    at = self.value_end(at + 1, byte)?;
                 }
                 b'{' if self.tags == Tags::Svelte => at = self.braces_end(at)? - 1,
                 b'}' if self.tags == Tags::Svelte => self.out.add_surplus(at),
@@ -263,6 +307,24 @@ impl Scanner<'_> {
             at += 1;
         }
         None
+    }
+
+    /// The quote that ends a value, not one in a template: `a="{% if b == "c" %}d{% endif %}"`.
+    fn value_end(&self, mut from: usize, quote: u8) -> Option<usize> {
+        loop {
+            let end = from + memchr::memchr(quote, &self.text[from..])?;
+            let value = &self.text[from..end];
+            let open = memmem::rfind(value, b"{%").max(memmem::rfind(value, b"{{"));
+            let Some(open) = open.filter(|_| self.tags == Tags::Html) else { return Some(end) };
+            let close = if value[open + 1] == b'%' { b"%}" } else { b"}}" };
+            if memmem::find(&value[open..], close).is_some() {
+                return Some(end);
+            }
+            let near = &self.text[end..self.text.len().min(end + TEMPLATE_BYTES)];
+            let row = near.split(|byte| b"<>\n".contains(byte)).next().unwrap_or(near);
+            let Some(at) = memmem::find(row, close) else { return Some(end) };
+            from = end + at + close.len();
+        }
     }
 
     /// `{expression}`, `{#if …}` and `{/if}` of Svelte.

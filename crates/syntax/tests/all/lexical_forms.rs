@@ -168,6 +168,36 @@ fn regression_valid_lua_php_elixir() {
     }
 }
 
+#[test]
+fn regression_valid_less_and_templates() {
+    let text = ".a {\n  b: url(http://c?d=\\\"e\\\":\\(400\\),700);\n}\n";
+    for name in ["a.less", "a.scss"] {
+        assert_eq!(fault(name, text), None);
+        let torn = text.replace(",700)", ",700))");
+        assert_eq!(fault(name, &torn).map(|fault| fault.line), Some(2));
+    }
+    for text in [
+        "<p>\n<a b=c /></a>\n<td/>\n<a/>\n</p>",
+        "<p>\n{% highlight html %}<nav>{% endhighlight %}\n{%- raw -%}</b>{{{%- endraw -%}\n</p>",
+        "<p>\n{% raw %}\n</p>",
+        "<ul a=\"{% if b == \"c\" %}d{% elsif e == \"f\" %}{{ g | h: \"i\" }}{% endif %}\" j='k'>\n</ul>",
+        "<a b=\"{{\" c=\"}}\">\n</a>",
+    ] {
+        assert_eq!(fault("a.html", text), None, "{text}");
+        let surplus = format!("{text}\n</div>");
+        assert!(fault("a.html", &surplus).is_some(), "{surplus}");
+    }
+    assert!(fault("a.html", "<p>\n<a/></ab>\n</p>").is_some());
+}
+
+/// The rest of the text was searched at each of these.
+#[test]
+fn templates_without_an_end() {
+    for part in ["{% raw %}", "{% raw %}endraw ", "<a b=\"{%\" ", "<a b=\"{% \"{{", "<a/></a"] {
+        parse("a.html", &part.repeat(200_000 / part.len()));
+    }
+}
+
 /// Text in text in text, so deep that it is not read.
 #[test]
 fn a_text_with_too_much_code_in_it_is_not_judged() {

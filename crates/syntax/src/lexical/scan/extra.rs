@@ -295,7 +295,11 @@ impl<'a> Scanner<'a> {
         let inner = &rest[4..rest.len().min(4 + 4096)];
         let is_quoted =
             matches!(inner.trim_ascii_start().first(), Some(b'"' | b'\'' | b'#' | b'$'));
-        if let Some(end) = inner.iter().position(|&byte| byte == b')').filter(|_| !is_quoted) {
+        if is_quoted {
+            return;
+        }
+        let mut closing = memchr::memchr_iter(b')', inner);
+        if let Some(end) = closing.find(|&at| !inner[..at].ends_with(b"\\")) {
             self.push(Kind::Text, self.at + 4 + end + 1);
         }
     }
