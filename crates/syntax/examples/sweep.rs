@@ -126,6 +126,8 @@ fn contexts(language: &str) -> &'static [&'static str] {
         "C" | "C++" | "C#" | "Dart" => &["", "int f() { return "],
         "CSS" => &["", "a { b: "],
         "JSON" | "YAML" | "TOML" => &["", "a = [", "{\"a\": "],
+        "PHP" => &["", "<?php "],
+        "Shell" | "Dockerfile" => &["", "RUN if a; then "],
         _ => &[""],
     }
 }

@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use crate::budget::{Budget, Meter};
 use crate::headings;
-use crate::lookup::{Lookup, field, is_one_of, nodes_starting_at};
+use crate::lookup::{COMMENTS_LIMIT, Lookup, Wide, field, is_one_of, nodes_starting_at};
 use crate::source::Source;
 use crate::structure::Block;
 
@@ -58,14 +58,14 @@ impl fmt::Display for NoBlockReason {
 impl Source {
     /// The block that starts at a line, or that the comment or attribute on the line belongs to.
     pub fn block(&self, line: u32, budget: &Budget<'_>) -> Result<Block, NoBlock> {
-        let meter = &budget.meter();
-        let found = self.find_block(line, meter).map_err(|reason| NoBlock {
+        let (meter, wide) = (&budget.meter(), &Wide::default());
+        let found = self.find_block(line, meter, wide).map_err(|reason| NoBlock {
             reason,
             above: (line.saturating_sub(NEAR_LINES).max(1)..line)
                 .rev()
-                .find_map(|near| self.start_at(near, meter)),
+                .find_map(|near| self.start_at(near, meter, wide)),
             below: (line + 1..=self.lines().min(line.saturating_add(NEAR_LINES)))
-                .find_map(|near| self.start_at(near, meter)),
+                .find_map(|near| self.start_at(near, meter, wide)),
         });
         if meter.is_spent() {
             return Err(NoBlock { reason: NoBlockReason::TooLong, above: None, below: None });
@@ -73,11 +73,25 @@ impl Source {
         found
     }
 
-    fn start_at(&self, line: u32, meter: &Meter<'_>) -> Option<u32> {
-        self.find_block(line, meter).ok().map(|block| block.start).filter(|&start| start == line)
+    fn start_at<'a>(&'a self, line: u32, meter: &'a Meter<'a>, wide: &'a Wide<'a>) -> Option<u32> {
+        if let (Some(tree), None) = (&self.tree, self.lexical_at(line as usize - 1)) {
+            let lookup = Lookup { source: self, tree, meter, wide };
+            let lead = leading(lookup, self.first_byte(line as usize - 1)?);
+            // What a comment precedes in a later line begins there.
+            if lead.is_some_and(|lead| is_one_line(self, lead)) {
+                return None;
+            }
+        }
+        let block = self.find_block(line, meter, wide).ok()?;
+        (block.start == line).then_some(line)
     }
 
-    pub(crate) fn find_block(&self, line: u32, meter: &Meter<'_>) -> Result<Block, NoBlockReason> {
+    pub(crate) fn find_block<'a>(
+        &'a self,
+        line: u32,
+        meter: &'a Meter<'a>,
+        wide: &'a Wide<'a>,
+    ) -> Result<Block, NoBlockReason> {
         if line == 0 || line > self.lines() {
             return Err(NoBlockReason::Blank);
         }
@@ -90,7 +104,7 @@ impl Source {
         let Some(tree) = &self.tree else {
             return headings::section(self, line).ok_or(NoBlockReason::Nothing);
         };
-        let lookup = Lookup { source: self, tree, meter };
+        let lookup = Lookup { source: self, tree, meter, wide };
         let row = line as usize - 1;
         let at = self.first_byte(row).ok_or(NoBlockReason::Blank)?;
         let Some(lead) = leading(lookup, at) else { return block_at(lookup, at) };
@@ -113,7 +127,8 @@ impl Source {
         if let Some(lexical) = self.lexical_at(row) {
             return lexical.first_line_above(self, line, meter);
         }
-        let lookup = Lookup { source: self, tree: self.tree.as_ref()?, meter };
+        let wide = &Wide::default();
+        let lookup = Lookup { source: self, tree: self.tree.as_ref()?, meter, wide };
         let at = self.first_byte(row)?;
         let path = lookup.path_to(at);
         let starting = nodes_starting_at(&path, at, self.kinds());
@@ -135,7 +150,7 @@ fn leading<'tree>(lookup: Lookup<'tree>, at: usize) -> Option<Node<'tree>> {
 
 /// The start of what a comment or attribute precedes, unless there is an empty line in between.
 fn start_after_leading<'tree>(source: Lookup<'tree>, mut lead: Node<'tree>) -> Option<usize> {
-    loop {
+    for _ in 0..COMMENTS_LIMIT {
         let (_, end) = extent(&source, lead);
         let row = source.row_of(end.saturating_sub(1));
         let after = &source.text[end..];
@@ -149,6 +164,13 @@ fn start_after_leading<'tree>(source: Lookup<'tree>, mut lead: Node<'tree>) -> O
             _ => return Some(at),
         }
     }
+    None
+}
+
+/// Whether a node has one line, and nothing follows it there.
+fn is_one_line(source: &Source, node: Node<'_>) -> bool {
+    let (start, end) = extent(source, node);
+    source.row_of(start) == source.row_of(end.saturating_sub(1)) && source.ends_line(end)
 }
 
 /// A comment of several lines that belongs to no block.
@@ -259,11 +281,8 @@ fn is_alone_at_end(source: Lookup<'_>, end: usize) -> bool {
     let at = end + skipped.count();
     match source.text.get(at) {
         None | Some(b'\n') => true,
-        Some(_) => leading(source, at).is_some_and(|comment| {
-            let (start, end) = extent(&source, comment);
-            let is_short = source.row_of(start) == source.row_of(end.saturating_sub(1));
-            start == at && is_short && source.ends_line(end)
-        }),
+        Some(_) => leading(source, at)
+            .is_some_and(|comment| comment.start_byte() == at && is_one_line(&source, comment)),
     }
 }
 

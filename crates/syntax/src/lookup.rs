@@ -1,5 +1,6 @@
 //! Looks up the nodes at an offset of a text.
 
+use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 
 use tree_sitter::{Node, Tree};
@@ -8,12 +9,52 @@ use crate::budget::Meter;
 use crate::language::Kinds;
 use crate::source::Source;
 
+/// How many comments or attributes in a row are read.
+pub(crate) const COMMENTS_LIMIT: usize = 1_000;
+
 /// A source with a budget for lookups. When it is spent, results are not valid.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup<'a> {
     pub source: &'a Source,
     pub tree: &'a Tree,
     pub meter: &'a Meter<'a>,
+    pub wide: &'a Wide<'a>,
+}
+
+/// The number of children of a node above which they are listed.
+const WIDE_CHILDREN: u32 = 1_000;
+
+/// The number of lookups after which they are. A list takes as long as a few lookups at its end.
+const LOOKUPS_WITHOUT_LIST: u32 = 16;
+
+/// The children of the last node that had very many, such as comments that precede nothing: the
+/// parser reads all before the one that it finds.
+#[derive(Default)]
+pub(crate) struct Wide<'a> {
+    lookups: Cell<u32>,
+    node: RefCell<Option<(usize, Vec<Node<'a>>)>>,
+}
+
+impl<'a> Wide<'a> {
+    /// Whether a child of a node is to be found in the list.
+    fn has(&self, node: Node<'a>) -> bool {
+        let is_wide = node.child_count() > WIDE_CHILDREN;
+        self.lookups.set(self.lookups.get() + u32::from(is_wide));
+        is_wide && self.lookups.get() > LOOKUPS_WITHOUT_LIST
+    }
+
+    /// The first child of a node that ends after a byte.
+    fn child(&self, node: Node<'a>, at: usize) -> Option<Node<'a>> {
+        let mut last = self.node.borrow_mut();
+        if last.as_ref().is_none_or(|(id, _)| *id != node.id()) {
+            let mut cursor = node.walk();
+            let mut children = Vec::with_capacity(node.child_count() as usize);
+            children.extend(node.children(&mut cursor));
+            *last = Some((node.id(), children));
+        }
+        let (_, children) = last.as_ref()?;
+        children.get(children.partition_point(|child| child.end_byte() <= at)).copied()
+    }
 }
 
 impl Deref for Lookup<'_> {
@@ -29,7 +70,14 @@ impl<'a> Lookup<'a> {
     pub fn path_to(self, at: usize) -> Vec<Node<'a>> {
         let mut cursor = self.tree.walk();
         let mut path = vec![cursor.node()];
-        while self.meter.step() && cursor.goto_first_child_for_byte(at).is_some() {
+        while self.meter.step() {
+            let node = cursor.node();
+            if self.wide.has(node) {
+                let Some(child) = self.wide.child(node, at) else { break };
+                cursor.reset(child);
+            } else if cursor.goto_first_child_for_byte(at).is_none() {
+                break;
+            }
             // This is the first child that ends after the byte, so it may start after it, too.
             if cursor.node().start_byte() > at {
                 break;

@@ -9,7 +9,7 @@ use crate::block::{extent, is_alone_at_start};
 use crate::budget::{Budget, Meter};
 use crate::headings;
 use crate::language::{Grammar, Role, Tests, Value};
-use crate::lookup::{Lookup, field, is_one_of, own_start};
+use crate::lookup::{Lookup, Wide, field, is_one_of, own_start};
 use crate::source::Source;
 use crate::structure::{Definition, Fold, Outline};
 use crate::value::{ValueName, value_names};
@@ -84,7 +84,8 @@ impl Source {
         };
         let at = self.first_byte(row).unwrap_or_else(|| self.start_of(row));
         let kinds = self.kinds();
-        let lookup = Lookup { source: self, tree, meter };
+        let wide = &Wide::default();
+        let lookup = Lookup { source: self, tree, meter, wide };
         let mut rows: Vec<u32> = Vec::new();
         for node in lookup.path_to(at).into_iter().skip(1) {
             if is_one_of(node, kinds.texts) {

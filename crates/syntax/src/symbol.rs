@@ -3,6 +3,7 @@
 use crate::budget::{Budget, Meter};
 use crate::items::items_at;
 use crate::language::Language;
+use crate::lookup::Wide;
 use crate::parse::SYMBOLS_LIMIT_BYTES;
 use crate::source::Source;
 use crate::structure::{Definition, Symbol};
@@ -124,7 +125,7 @@ impl Source {
     /// The whole lines of a definition, with the comments and attributes above it.
     fn symbol(&self, definition: &Definition, path: String, meter: &Meter<'_>) -> Symbol {
         let &Definition { first: start, last, ref bytes, .. } = definition;
-        let block = self.find_block(start, meter).ok();
+        let block = self.find_block(start, meter, &Wide::default()).ok();
         let block = block.filter(|block| block.start == start && block.last >= last);
         let (first, last) = match block {
             Some(block) => (block.first, block.last),

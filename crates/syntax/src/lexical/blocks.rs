@@ -3,10 +3,11 @@
 
 use super::table::{Attributes, Ends, Fact};
 use super::token::Kind;
-use super::view::{COMMENTS_LIMIT, View};
+use super::view::View;
 use super::{Condition, Lexical, directive};
 use crate::block::NoBlockReason;
 use crate::budget::Meter;
+use crate::lookup::COMMENTS_LIMIT;
 use crate::source::Source;
 use crate::structure::{Block, Fault};
 

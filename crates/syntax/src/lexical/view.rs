@@ -4,10 +4,8 @@ use super::Lexical;
 use super::table::{Attributes, Ends, Extra, Fact};
 use super::token::{Kind, NONE, Token};
 use crate::budget::Meter;
+use crate::lookup::COMMENTS_LIMIT;
 use crate::source::Source;
-
-/// How many comments or attributes in a row are read.
-pub(super) const COMMENTS_LIMIT: usize = 1_000;
 
 /// Words that continue a statement in a new line, after a block.
 const CONTINUING: &[&[u8]] =

@@ -304,11 +304,35 @@ fn regression_code_and_templates_without_an_end_in_one_line() {
 /// For each line near the one that was asked for, all comments below were read.
 #[test]
 fn regression_a_block_in_many_comments() {
-    for (name, part) in [("a.cpp", "// a\n"), ("a.kt", "@A\n"), ("a.rb", "# a\n")] {
+    for (name, part) in [
+        ("a.cpp", "// a\n"),
+        ("a.kt", "@A\n"),
+        ("a.rb", "# a\n"),
+        // The parser reads all comments before one.
+        ("a.js", "// a\n"),
+        ("a.c", "// a\n"),
+        ("a.py", "# a\n"),
+    ] {
         let source = crate::parse(name, &part.repeat(30_000));
         let reason = source.block(15_000, &budget()).unwrap_err().reason;
         assert_eq!(reason, hashline_syntax::NoBlockReason::Nothing, "{name}");
     }
+}
+
+/// The block after many comments is found, and the nearest blocks.
+#[test]
+fn a_block_after_many_comments() {
+    let text = "// a\n".repeat(5_000) + "function b() {\n  c()\n}\n";
+    let source = crate::parse("a.js", &text);
+    let block = |line: u32| source.block(line, &budget());
+    for line in [4_990, 5_000, 5_001] {
+        let block = block(line).unwrap();
+        assert_eq!((block.first, block.start, block.last), (1, 5_001, 5_003), "{line}");
+    }
+    assert_eq!(block(5_003).unwrap_err().above, Some(5_001));
+    let script = format!("<script>\n{text}</script>\n");
+    let block = crate::parse("a.svelte", &script).block(4_990, &budget()).unwrap();
+    assert_eq!((block.first, block.start, block.last), (2, 5_002, 5_004));
 }
 
 /// For each definition, the line up to it was read.
