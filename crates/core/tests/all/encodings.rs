@@ -319,7 +319,7 @@ fn regression_no_utf8_is_written_next_to_shifts_of_iso_2022_jp() {
     session.read("b.txt").unwrap();
     applied(apply(&session, whole));
     assert_eq!(project.content("b.txt"), "日本\né\n");
-    // Sequences of terminals are no shifts.
+    // The sequences of terminals are not shifts.
     fs::write(project.dir.path().join("a.txt"), "\x1b[1mbold\x1b(B\x1b[m\nb\n").unwrap();
     applied(apply(&session, set_line(&session, "b", "é")));
 }
