@@ -1,6 +1,7 @@
 //! Looks up the nodes at an offset of a text.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::ops::Deref;
 
 use tree_sitter::{Node, Tree};
@@ -27,12 +28,12 @@ const WIDE_CHILDREN: u32 = 1_000;
 /// The number of lookups after which they are. A list takes as long as a few lookups at its end.
 const LOOKUPS_WITHOUT_LIST: u32 = 16;
 
-/// The children of the last node that had very many, such as comments that precede nothing: the
-/// parser reads all before the one that it finds.
+/// The children of nodes that have very many, such as comments that precede nothing: the parser reads
+/// all before the one that it finds.
 #[derive(Default)]
 pub(crate) struct Wide<'a> {
     lookups: Cell<u32>,
-    node: RefCell<Option<(usize, Vec<Node<'a>>)>>,
+    children: RefCell<HashMap<usize, Vec<Node<'a>>>>,
 }
 
 impl<'a> Wide<'a> {
@@ -45,14 +46,12 @@ impl<'a> Wide<'a> {
 
     /// The first child of a node that ends after a byte.
     fn child(&self, node: Node<'a>, at: usize) -> Option<Node<'a>> {
-        let mut last = self.node.borrow_mut();
-        if last.as_ref().is_none_or(|(id, _)| *id != node.id()) {
-            let mut cursor = node.walk();
+        let mut lists = self.children.borrow_mut();
+        let children = lists.entry(node.id()).or_insert_with(|| {
             let mut children = Vec::with_capacity(node.child_count() as usize);
-            children.extend(node.children(&mut cursor));
-            *last = Some((node.id(), children));
-        }
-        let (_, children) = last.as_ref()?;
+            children.extend(node.children(&mut node.walk()));
+            children
+        });
         children.get(children.partition_point(|child| child.end_byte() <= at)).copied()
     }
 }
