@@ -329,10 +329,22 @@ impl<'p> Judge<'p> {
         }
         let nothing = Flow::of_program();
         let inner = wrap::unwrap(args, input.listing.as_deref());
-        self.runs_in(name, given, inner.is_some());
+        // Options after the inner command are not its own.
+        let own = match &inner {
+            Some(Inner::Command(command)) => given.len().saturating_sub(command.len()),
+            _ => given.len(),
+        };
+        let own = &given[..own];
+        self.runs_in(name, own, inner.is_some());
         match inner {
             None => self.judge_command(name, args, input),
-            Some(Inner::Command(command)) => self.command(&command, input, prefixes + 1),
+            Some(Inner::Command(command)) => match directory_option(name, own) {
+                None => self.command(&command, input, prefixes + 1),
+                Some((path, is_static)) => self.isolated(|judge| {
+                    judge.paths.enter(path, is_static);
+                    judge.command(&command, input, prefixes + 1)
+                }),
+            },
             Some(Inner::Commands(commands)) => {
                 let mut flow = Flow::default();
                 for command in commands {

@@ -47,7 +47,7 @@ const PREFIXES: &[(&str, Prefix)] = &[
     ("uv poetry pipenv pdm hatch", ("run", RUNNER, 0)),
 ];
 
-const RUNNER: Spec = prefix("p", &["package", "with", "python", "extra"]);
+const RUNNER: Spec = prefix("p", &["package", "with", "python", "extra", "directory", "project"]);
 
 const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"];
 

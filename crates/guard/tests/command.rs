@@ -769,3 +769,21 @@ fn regression_string_literals_that_code_prints_are_text_of_the_model() {
         assert_eq!(verdict(command), Verdict::Allow, "{command}: {:?}", findings(command));
     }
 }
+
+#[test]
+fn regression_a_command_runs_in_the_directory_of_the_command_before_it() {
+    let directory = |command: &str| hashline_guard::directory(command, Some("/p"));
+    for (command, expected) in [
+        ("uv run --directory pkg pytest", "/p/pkg"),
+        ("env -C pkg tsc", "/p/pkg"),
+        ("env CI=1 make -C pkg", "/p/pkg"),
+        ("poetry run make -C pkg", "/p/pkg"),
+        ("command cd pkg && make", "/p/pkg"),
+    ] {
+        assert_eq!(directory(command).as_deref(), Some(expected), "{command}");
+    }
+    // It also runs the outer one.
+    assert_eq!(directory("env -C pkg make -C lib"), None);
+    assert_eq!(directory("env -C \"$dir\" tsc"), None);
+    assert_eq!(directory("env -C pkg tsc; tsc"), None);
+}
