@@ -77,11 +77,11 @@ pub fn normalized(base: &Base, path: &str) -> Option<String> {
         let [only] = same[..] else { return None };
         let full = missing.with_file_name(only).join(below);
         // A path without a name below ends with a separator otherwise.
-        let full = full.to_str()?.trim_end_matches(is_separator);
-        if base.existing(full).is_ok() {
-            return Some(full.to_owned());
+        let full = full.to_str()?.trim_end_matches(is_separator).to_owned();
+        if base.existing(&full).is_ok() {
+            return Some(full);
         }
-        path = full.to_owned();
+        path = full;
     }
     None
 }

@@ -208,7 +208,7 @@ impl<'s> NamedPlaces<'s> {
             Meant::File(file) => file,
             Meant::Nothing => return ControlFlow::Continue(()),
             Meant::Uncertain(path) => {
-                let named = format!("{}:{line}", one_line(&path));
+                let named = format!("{}:{line}", one_line(path));
                 if self.uncertain.len() <= PLACES_NAMED && !self.uncertain.contains(&named) {
                     self.uncertain.push(named);
                 }
