@@ -5,9 +5,11 @@
 //! spaces to a tab. Or a block is nested more or less deeply: all of its lines gain or lose leading
 //! whitespace. The change that explains all lines of an operation is assumed; if both changes do,
 //! the change that explains more of the lines around them. A line of the new text that has the old
-//! indentation of a compared line gets the new indentation of that line, whatever the change.
+//! indentation of a compared line, and is an item of a list as that is, gets the new indentation of
+//! that line, whatever the change.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::ops::Range;
 
 use super::Comparison;
@@ -35,6 +37,22 @@ const BLOCK_PAIRS: usize = 256;
 struct Pair {
     old: String,
     new: String,
+    is_item: bool,
+}
+
+impl Pair {
+    fn place(&self) -> Place<'_> {
+        (&self.old, self.is_item)
+    }
+}
+
+/// The indentation of a line, and whether it is an item of a list: formatters of YAML and Markdown
+/// indent items and other lines by different widths.
+type Place<'a> = (&'a str, bool);
+
+fn place(line: &[u8]) -> Place<'_> {
+    let text = line.trim_ascii();
+    (indentation(line), text == b"-" || text.starts_with(b"- "))
 }
 
 /// A change of indentation.
@@ -142,6 +160,8 @@ pub struct Reindentation {
     change: Option<Change>,
     /// The indentations of kept lines around them, nearest first.
     near: Vec<Pair>,
+    /// Those of the lines around them up to the next line that is indented less.
+    siblings: Vec<Pair>,
     /// The changed lines of the operation, before and after.
     lines: Vec<(String, String)>,
 }
@@ -165,6 +185,14 @@ impl Reindentation {
         let above = (start..lines.start).rev().filter_map(kept).filter_map(pair).take(NEAR_LINES);
         let below = (lines.end..end).filter_map(kept).filter_map(pair).take(NEAR_LINES);
         let near: Vec<Pair> = alternately(above, below).collect();
+        let depth = block.iter().map(|pair| pair.old.len()).min().unwrap_or_default();
+        let is_within = |&at: &usize| {
+            let line = exact.line(at);
+            line.trim_ascii().is_empty() || indentation(line).len() >= depth
+        };
+        let above = (start..lines.start).rev().take_while(is_within);
+        let below = (lines.end..end).take_while(is_within);
+        let siblings = above.chain(below).filter_map(kept).filter_map(pair).collect();
         let changed = lines.clone().zip(now..).take(BLOCK_LINES).filter_map(|(at, now)| {
             let (old, new) = (exact.line(at), exact.new_line(now));
             (old != new).then(|| (text(old), text(new)))
@@ -174,12 +202,13 @@ impl Reindentation {
             return None;
         }
         let change = change_of(&block, &near, units);
-        Some(Reindentation { block, change, near, lines: changed })
+        Some(Reindentation { block, change, near, siblings, lines: changed })
     }
 
     /// Whether it is certain how each line of a text is indented now: one change explains all
-    /// lines of the operation and around it, or every indentation of the text has one new form in
-    /// the lines of the operation, or if it has none there, in those around it.
+    /// lines of the operation and around it, or the line is one of the operation's, or its
+    /// indentation has one new form in the lines of the operation and their siblings, or if it has
+    /// none there, in those around it. In a text in quotes, lines can keep the old indentation.
     pub fn covers(&self, lines: &[String]) -> bool {
         let pairs = || self.block.iter().chain(&self.near);
         if self.block.len() > BLOCK_PAIRS {
@@ -188,18 +217,30 @@ impl Reindentation {
         if self.change.as_ref().is_some_and(|change| pairs().all(|pair| change.explains(pair))) {
             return true;
         }
-        let (own, near) = (indentations(&self.block), indentations(&self.near));
+        let known = self.known_lines();
+        let own = indentations(&self.block);
+        let (siblings, near) = (indentations(&self.siblings), indentations(&self.near));
         let mut texts = lines.iter().filter(|line| !line.trim().is_empty());
         texts.all(|line| {
-            let old = indentation(line.as_bytes());
-            own.get(old).or_else(|| near.get(old)).is_some_and(Option::is_some)
+            let at = place(line.as_bytes());
+            match own.get(&at) {
+                _ if known.get(line.as_str()).is_some_and(Option::is_some) => true,
+                Some(Some(new)) => siblings.get(&at).is_none_or(|other| *other == Some(*new)),
+                Some(None) => false,
+                None => near.get(&at).is_some_and(Option::is_some),
+            }
         })
+    }
+
+    /// The new forms of the changed lines of the operation.
+    fn known_lines(&self) -> HashMap<&str, Option<&str>> {
+        forms_of(self.lines.iter().map(|(old, new)| (old.as_str(), new.as_str())))
     }
 
     /// Re-indents lines that were written for the old indentation. A line that equals an old line
     /// becomes the new line.
     pub fn apply(&self, lines: &[String]) -> Vec<String> {
-        let known = forms_of(self.lines.iter().map(|(old, new)| (old, new)));
+        let known = self.known_lines();
         let line = |line: &String| {
             if let Some(&Some(new)) = known.get(line.as_str()) {
                 return new.to_owned();
@@ -207,17 +248,19 @@ impl Reindentation {
             if line.trim().is_empty() {
                 return line.clone();
             }
-            let old = indentation(line.as_bytes());
-            let new = self.indentation(old).unwrap_or_else(|| old.to_owned());
-            new + &line[old.len()..]
+            let at = place(line.as_bytes());
+            let new = self.indentation(at).unwrap_or_else(|| at.0.to_owned());
+            new + &line[at.0.len()..]
         };
         lines.iter().map(line).collect()
     }
 
     /// The new form of an indentation.
-    fn indentation(&self, old: &str) -> Option<String> {
-        let mut pairs = self.block.iter().take(BLOCK_PAIRS).chain(&self.near);
-        if let Some(pair) = pairs.find(|pair| pair.old == old) {
+    fn indentation(&self, at: Place<'_>) -> Option<String> {
+        let old = at.0;
+        let pairs = || self.block.iter().take(BLOCK_PAIRS).chain(&self.near);
+        let like = pairs().find(|pair| pair.place() == at);
+        if let Some(pair) = like.or_else(|| pairs().find(|pair| pair.old == old)) {
             return Some(pair.new.clone());
         }
         if let Some(change) = &self.change {
@@ -229,26 +272,27 @@ impl Reindentation {
     }
 }
 
-/// The new form of each old text, if it has only one.
-fn forms_of<'p>(
-    pairs: impl Iterator<Item = (&'p String, &'p String)>,
-) -> HashMap<&'p str, Option<&'p str>> {
-    let mut forms: HashMap<&str, Option<&str>> = HashMap::new();
+/// The new form of each old one, if it has only one.
+fn forms_of<'p, K: Eq + Hash>(
+    pairs: impl Iterator<Item = (K, &'p str)>,
+) -> HashMap<K, Option<&'p str>> {
+    let mut forms: HashMap<K, Option<&str>> = HashMap::new();
     for (old, new) in pairs {
         let form = forms.entry(old).or_insert(Some(new));
-        *form = form.filter(|form| form == new);
+        *form = form.filter(|form| *form == new);
     }
     forms
 }
 
-fn indentations(pairs: &[Pair]) -> HashMap<&str, Option<&str>> {
-    forms_of(pairs.iter().map(|Pair { old, new }| (old, new)))
+fn indentations(pairs: &[Pair]) -> HashMap<Place<'_>, Option<&str>> {
+    forms_of(pairs.iter().map(|pair| (pair.place(), pair.new.as_str())))
 }
 
 /// The indentation of a line before and after; `None` for a blank line.
 fn pair_of(exact: &Comparison<'_>, at: usize, now: usize) -> Option<Pair> {
     let (old, new) = (exact.line(at), exact.new_line(now));
-    let pair = || Pair { old: indentation(old).to_owned(), new: indentation(new).to_owned() };
+    let (front, is_item) = place(old);
+    let pair = || Pair { old: front.to_owned(), new: indentation(new).to_owned(), is_item };
     (!old.trim_ascii().is_empty()).then(pair)
 }
 
@@ -346,7 +390,7 @@ fn parent<'t>(text: impl Fn(usize) -> &'t [u8], at: usize) -> Result<Option<usiz
 /// The change that explains all lines of an operation; if both do, the one that explains more of
 /// the lines around it.
 fn change_of(block: &[Pair], near: &[Pair], units: &Units) -> Option<Change> {
-    let shift = block.first().or_else(|| near.first()).and_then(|Pair { old, new }| {
+    let shift = block.first().or_else(|| near.first()).and_then(|Pair { old, new, .. }| {
         let added = new.strip_suffix(old.as_str()).map(|front| Change::Added(front.to_owned()));
         added.or_else(|| Some(Change::Removed(old.strip_suffix(new.as_str())?.to_owned())))
     });

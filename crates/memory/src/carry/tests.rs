@@ -159,6 +159,29 @@ fn a_text_is_re_indented_like_its_lines() {
 }
 
 #[test]
+fn regression_a_line_after_a_text_in_quotes_is_not_indented_like_its_end() {
+    let old = "def f(x):\n  if x:\n    s = \"\"\"\n    alpha text\n    \"\"\"\n  return s_value\n";
+    let new = "def f(x):\n    if x:\n        s = \"\"\"\n    alpha text\n    \"\"\"\n    return s_value\n";
+    let change = carry(old, new).reindentation(5, 5, 5).unwrap();
+    assert!(!change.covers(&texts(&["    save(s)"])));
+    assert!(!change.covers(&texts(&["    \"\"\"", "    save(s)"])));
+    let change = carry(old, new).reindentation(6, 6, 6).unwrap();
+    assert!(change.covers(&texts(&["  return other"])));
+}
+
+#[test]
+fn regression_a_key_after_the_items_of_a_list_is_not_indented_like_them() {
+    for unit in ["", "  "] {
+        let (item, key) = (format!("{unit}- item_gamma"), format!("{unit}cache: true"));
+        let old = format!("job:\n{unit}steps:\n{unit}- alpha\n{unit}- beta\n{unit}other: value\n");
+        let new = old.replace("- ", "  - ");
+        let change = carry(&old, &new).reindentation(4, 4, 4).unwrap();
+        assert!(change.covers(&[item.clone(), key.clone()]));
+        assert_eq!(change.apply(&[item.clone(), key.clone()]), [format!("  {item}"), key]);
+    }
+}
+
+#[test]
 fn a_line_is_found_by_the_words_around_it() {
     let old = "one()\nreturn {\ntwo()\nthree()\nreturn {\nfour()\n";
     let new = old.replace("()", "();");
