@@ -102,22 +102,11 @@ impl Block {
 }
 
 /// What is left of a text in another one.
-struct Left {
-    /// Enough of the known lines are.
-    is_enough: bool,
-    /// If hardly a known line is left: the first lines of the whole text that are left, and how
-    /// many are not, both up to [`FEW_LINES`].
-    few: Option<(Vec<u64>, usize)>,
-}
-
-impl Left {
-    /// Whether a line is left that is not edited. In a text of a few lines, none need be.
-    fn has_other_than(&self, edited: Block) -> bool {
-        self.few.as_ref().is_none_or(|(kept, gone)| {
-            *gone < FEW_LINES
-                || kept.iter().any(|line| !(edited.first..=edited.last).contains(line))
-        })
-    }
+enum Left {
+    TooFew,
+    Enough,
+    /// At most three of the known lines: the first lines of the whole text that are left.
+    Only(Vec<u64>),
 }
 
 /// How a place was found.
@@ -614,7 +603,12 @@ impl<'a> Locator<'a> {
                 self.left.entry((at, from, to)).or_insert(left)
             }
         };
-        if left.is_enough && left.has_other_than(edited) { Ok(()) } else { Err(Reason::Replaced) }
+        let edited = edited.first..=edited.last;
+        match left {
+            Left::Enough => Ok(()),
+            Left::Only(kept) if kept.iter().any(|line| !edited.contains(line)) => Ok(()),
+            Left::Only(_) | Left::TooFew => Err(Reason::Replaced),
+        }
     }
 
     fn count_left(&mut self, at: usize, from: u128, to: u128) -> Result<Left, Reason> {
@@ -630,22 +624,24 @@ impl<'a> Locator<'a> {
                 left += u64::from(carry.kept(line).is_some());
             }
         }
-        let is_enough = left * ENOUGH_LEFT_SHARE >= all;
-        if !is_enough || left >= FEW_LINES as u64 {
-            return Ok(Left { is_enough, few: None });
+        if left * ENOUGH_LEFT_SHARE < all {
+            return Ok(Left::TooFew);
         }
-        let (mut kept, mut gone) = (Vec::new(), Vec::new());
+        if left >= FEW_LINES as u64 {
+            return Ok(Left::Enough);
+        }
+        let (mut kept, mut gone) = (Vec::new(), 0);
         for (line, text) in (1..).zip(body.iter().flat_map(Body::lines)) {
-            if says_enough(text) {
-                let list = if carry.kept(line).is_some() { &mut kept } else { &mut gone };
-                list.push(line);
-                list.truncate(FEW_LINES);
+            match carry.kept(line).is_some() {
+                _ if !says_enough(text) => {}
+                true => kept.push(line),
+                false => gone += 1,
             }
             if kept.len() == FEW_LINES {
                 break;
             }
         }
-        Ok(Left { is_enough, few: Some((kept, gone.len())) })
+        Ok(if gone < FEW_LINES { Left::Enough } else { Left::Only(kept) })
     }
 
     fn compare(
