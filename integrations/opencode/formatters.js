@@ -17,6 +17,8 @@ const MAX_OUTPUT = 500
 /** How long one formatter may run, as `hashline --after` by default. */
 const LIMIT_MS = 30_000
 
+const isWindows = process.platform === 'win32'
+
 /**
  * The formatters that a configuration gives with a command and extensions.
  * @param {{ formatter?: boolean | { [name: string]: Partial<Formatter> & { disabled?: boolean } } }} config
@@ -47,7 +49,7 @@ export const formatting =
       if (change === 'deleted') continue
       for (const formatter of formatters) {
         if (!formatter.extensions.includes(extname(path))) continue
-        const failure = await format(formatter, path, { cwd, signal, timeout: limitMs })
+        const failure = await format(formatter, path, { cwd, signal, limitMs })
         if (failure !== undefined) failures.push(`${formatter.name}: ${failure}`)
       }
     }
@@ -57,28 +59,55 @@ export const formatting =
 /**
  * @param {Formatter} formatter
  * @param {string} path
- * @param {{ cwd: string, signal: AbortSignal, timeout: number }} options
+ * @param {{ cwd: string, signal: AbortSignal, limitMs: number }} options
  * @returns {Promise<string | undefined>} why it failed
  */
-const format = ({ command, environment }, path, options) =>
+const format = ({ command, environment }, path, { cwd, signal, limitMs }) =>
   new Promise((resolve) => {
+    if (signal.aborted) return resolve('aborted')
     const [program, ...args] = command.map((word) => word.replaceAll('$FILE', path))
-    const env = { ...process.env, ...environment }
     const child = spawn(program, args, {
-      ...options,
-      env,
-      killSignal: 'SIGKILL',
+      cwd,
+      env: { ...process.env, ...environment },
+      // A formatter may be the child of a shell or of npx, and is ended with it.
+      detached: !isWindows,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
-    let output = ''
+    let [output, end] = ['', '']
+    /** @param {string} why */
+    const stop = (why) => {
+      end = why
+      killAll(child)
+    }
+    const timer = setTimeout(() => stop(`took longer than ${limitMs} ms`), limitMs)
+    const abort = () => stop('aborted')
+    signal.addEventListener('abort', abort)
+    /** @param {string | undefined} failure */
+    const settle = (failure) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+      resolve(failure)
+    }
     child.stderr.on('data', (text) => {
       output = (output + text).slice(0, MAX_OUTPUT)
     })
-    child.on('error', ({ message }) => resolve(message))
+    child.on('error', ({ message }) => settle(message))
     child.on('close', (code, killed) => {
-      const end = killed
-        ? `ended by ${killed}, after at most ${options.timeout} ms`
-        : `exit code ${code}`
-      resolve(code === 0 ? undefined : `${end}. ${output}`.trim())
+      end ||= killed ? `ended by ${killed}` : `exit code ${code}`
+      settle(code === 0 ? undefined : `${end}. ${output}`.trim())
     })
   })
+
+/** Ends a program and the programs that it started. @param {import('node:child_process').ChildProcess} child */
+function killAll({ pid }) {
+  if (pid === undefined) return
+  if (isWindows) {
+    spawn('taskkill', ['/T', '/F', '/PID', `${pid}`], { stdio: 'ignore' }).on('error', () => {})
+    return
+  }
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // All of them have ended.
+  }
+}
