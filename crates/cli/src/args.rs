@@ -472,15 +472,6 @@ pub struct Search {
 }
 
 impl Search {
-    /// Whether the text, which is searched literally, has characters of regular expressions.
-    pub fn looks_like_a_regex(&self) -> bool {
-        let pattern = match self.files || self.symbol {
-            true => "",
-            false => self.pattern.as_deref().unwrap_or_default(),
-        };
-        self.matching.regex == 0 && pattern.contains(['|', '*', '+', '[', '^', '$', '\\'])
-    }
-
     fn output(&self) -> SearchOutput {
         match self {
             Search { files: true, .. } => SearchOutput::List,

@@ -40,11 +40,6 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
     for note in [explanation, found.unmatched_globs_note(), skipped].into_iter().flatten() {
         say(&note);
     }
-    if !found.has_results() && found.explanation.is_none() && args.looks_like_a_regex() {
-        say(
-            "no file contains this literal text. Use --regex to search for it as a regular expression.",
-        );
-    }
     Ok(exit_of(&found))
 }
 
