@@ -313,15 +313,22 @@ test('JSON in the pages is valid', () => {
 
 test('the page for agents has the limits of answers that the server uses', () => {
   const hosts = read('crates/cli/src/commands/mcp/hosts.rs')
-  const limits = Array.from(
-    hosts.matchAll(/(\w+): AnswerLimits.{1,24}answer_bytes: ([\d_]+), error_bytes: ([\d_]+)/g),
-    ([, , ...bytes]) => bytes.map((count) => `${Number(count.replaceAll('_', '')) / 1000} KB`),
-  )
-  assert.equal(limits.length, 3)
-  const sentences = read('docs/agents.md')
+  const line = read('docs/agents.md')
     .split('\n')
     .find((line) => line.startsWith('- **Answers** have'))
-  for (const limit of limits.flat()) {
-    assert.ok(sentences?.includes(limit), limit)
+  const [answers, refusals] = line?.split('Refusals') ?? []
+  /** @type {[string, string, number][]} */
+  const parts = [
+    ['answer_bytes', answers, 5],
+    ['error_bytes', refusals, 3],
+  ]
+  for (const [field, text, count] of parts) {
+    const limits = [...hosts.matchAll(new RegExp(`${field}: (\\d[\\d_]*)`, 'g'))]
+    assert.equal(limits.length, count, field)
+    for (const [, bytes] of limits) {
+      const limit = `${Number(bytes.replaceAll('_', '')) / 1000} KB`
+      assert.ok(text.includes(limit), `${field}: ${limit}`)
+    }
   }
+  assert.ok(answers.includes('opencode 1,900') && hosts.includes('lines: 1_900'))
 })

@@ -32,13 +32,11 @@ export class Tallies {
   }
 }
 
-const INTRODUCTION =
-  `# Slips
+const INTRODUCTION = `# Slips
 
-How does a session react to edits with typical mistakes of models? \`npm run bench -- slips --write\` measures it and writes this page.
+How does a session react to edits with typical mistakes of models? \`npm run bench -- slips --write DIRECTORY…\` measures it and writes this page. Each directory is a clone of a repository below; without any, this repository is measured.
 
-Each edit is a hunk of a commit, applied separately to the file before the commit, in a session that has shown the whole file. It is changed as models do by mistake: in its range, at the ends of its text, in its indentation, by the ` +
-  ` of a diff and the anchors of a view. The patches are dry runs. Mistakes of ranges and depths are derived only from hunks that parse separately, and all only if they change the result.
+Each edit is a hunk of a commit, applied separately to the file before the commit, in a session that has shown the whole file. It is changed as models do by mistake: in its range, at the ends of its text, in its indentation, by the \`+\` of a diff and the anchors of a view. The patches are dry runs. Mistakes of ranges and depths are derived only from hunks that parse separately, and all only if they change the result.
 
 - **reported**: the edit is refused, or there is a warning.
 - **fixed**: a repair restored the intended edit, without a warning.
