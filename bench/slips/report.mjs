@@ -1,4 +1,4 @@
-// Writes the counts as bench/slips.md.
+// Writes the counts as a page.
 
 import { percent } from '../edit/proportion.mjs'
 import { table } from '../edit/report.mjs'
@@ -32,7 +32,7 @@ export class Tallies {
   }
 }
 
-const INTRODUCTION = `# Slips
+const INTRODUCTION = `# Mistakes of models
 
 How does a session react to edits with typical mistakes of models? \`npm run bench -- slips --write DIRECTORY…\` measures it and writes this page. Each directory is a clone of a repository below; without any, this repository is measured.
 
