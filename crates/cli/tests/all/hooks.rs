@@ -224,7 +224,9 @@ fn regression_only_the_name_of_a_new_file_may_be_a_plan() {
     };
     assert!(!is_denied("plan.md"));
     let below = format!("{dir}/plan.md");
-    for path in ["notes.md", "docs/plan.md", "./plan.md", "plan.txt", "plan.md/", &below] {
+    for path in
+        ["notes.md", "docs/plan.md", "./plan.md", "../p/plan.md", "plan.txt", "plan.md/", &below]
+    {
         assert!(is_denied(path), "{path}");
     }
     assert!(cfg!(not(unix)) || is_denied("link.md"));
